@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rlint.findings import CodeExtent, Confidence, Finding, Fix, Heat, Related, TrainingStep
+from rlint.findings import CodeExtent, Confidence, Finding, Fix, Heat, Impact, Related, TrainingStep
 
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
@@ -97,6 +97,7 @@ class Rule:
         related: Sequence[tuple[Any, str]] = (),
         only_on: Sequence[str] = (),
         minor: str | None = None,
+        stated: Impact | None = None,
         workload: str | None = None,
         size: int | None = None,
         throughout: TrainingStep | None = None,
@@ -105,9 +106,10 @@ class Rule:
         clause to follow "if") is likely, not certain; so is one in code that only likely runs often.
         `related` are further places in this file, each with a message. `only_on` are the device types
         on which this finding has a cost, if other findings of the rule have a cost on all. `minor` says why
-        this one costs little, whatever other findings of the rule cost. `workload` names the workload of the
-        rule's fixture that does the same, if not all do: the impact is estimated from its gain alone. `size`
-        is used instead of `size_of(node, model)`.
+        this one costs little, whatever other findings of the rule cost. `stated` is the impact, if the
+        finding is of another kind than was measured. `workload` names the workload of the rule's fixture that
+        does the same, if not all do: the impact is estimated from its gain alone. `size` is used instead of
+        `size_of(node, model)`.
         `throughout` is the step in which the cost arises, if the line itself runs once, such as one that
         turns on a mode.
         """
@@ -140,6 +142,7 @@ class Rule:
             scale=model.program.scale(),
             only_on=tuple(only_on),
             minor=minor,
+            stated=stated,
             workload=workload,
             size=self.size_of(node, model) if size is None else size,
             throughout=throughout is not None,

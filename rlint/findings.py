@@ -293,6 +293,8 @@ class Finding:
     """The only device types on which it has a cost, if the rule was measured on another one."""
     minor: str | None = None
     """Why this finding costs little, whatever the fixes of its rule were measured to gain."""
+    stated: Impact | None = None
+    """The impact of a finding of another kind than the fixes of its rule were measured for."""
     workload: str | None = None
     """The workload of the rule's fixture that does the same: its gain was measured. None if any may."""
     size: int | None = None

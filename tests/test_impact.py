@@ -21,7 +21,7 @@ from rlint.evidence.impact import LEARNING_PER_ENVIRONMENT_STEP as LEARNING
 from rlint.evidence.impact import Saving, WorkloadSaving, impact_of, saving_of
 from rlint.evidence.occurrences import read_occurrences
 from rlint.evidence.step_costs import step_costs
-from rlint.findings import Heat, ImpactLevel, ProgramScale, TrainingStep
+from rlint.findings import Heat, Impact, ImpactLevel, ProgramScale, TrainingStep
 from rlint.harness.measure.count_steps import count_occurrences
 from rlint.registry import catalogue
 from rlint.registry.recorded_gain import Gain
@@ -109,9 +109,27 @@ def test_the_program_decides_how_long_its_steps_take(
 )
 def test_the_sizes_that_were_measured_are_named(sizes: tuple[tuple[int, str], ...], shown: str) -> None:
     """Up to two; more would not be read."""
-    found = impact_of(ONE, Saving("cpu", tuple(WorkloadSaving("w", MIDDLE, *size) for size in sizes)))
+    counts = replace(ONE, message="a loop over the rows, numbers and environments")
+    found = impact_of(counts, Saving("cpu", tuple(WorkloadSaving("w", MIDDLE, *size) for size in sizes)))
     assert found is not None
     assert shown in found.basis
+
+
+def test_a_place_that_is_about_other_things_is_not_said_to_process_those_of_the_workload() -> None:
+    """No `(here 5 agents)` for a loop over samples, nor `(8 agents)`."""
+    team = WorkloadSaving("team", MIDDLE, 8, "agents", at_sizes=((4, MIDDLE), (8, MIDDLE)))
+    saving = Saving("cpu", (team,))
+    found = [
+        impact_of(replace(ONE, message=message, size=size), saving)
+        for message in ("runs once for each `agent_id` of the loop", "runs once for each sample")
+        for size in (None, 5)
+    ]
+    assert [each.basis.partition(";")[0].partition("each time")[2] for each in found if each] == [
+        " (8 agents)",
+        " (here 5 agents)",
+        "",
+        " (here 5 items)",
+    ]
 
 
 def test_what_runs_rarely_matters_less() -> None:
@@ -167,11 +185,12 @@ def test_images_do_not_count_where_no_network_takes_them(unit: str) -> None:
     frames, rows = (WorkloadSaving(unit, MIDDLE, 4, unit), WorkloadSaving("rows", 0.05 * MIDDLE, 64, "rows"))
     saving = Saving("cpu", (frames, rows))
     scales = (ProgramScale.SMALL, ProgramScale.LARGE)
-    vectors, images = (impact_of(replace(ONE, scale=scale), saving) for scale in scales)
+    counts = replace(ONE, message=f"a loop over the rows, or {unit}")
+    vectors, images = (impact_of(replace(counts, scale=scale), saving) for scale in scales)
     assert vectors is not None
     assert images is not None
     assert ("(64 rows)" in vectors.basis, "(64 rows)" in images.basis) == (True, False)
-    alone = impact_of(replace(ONE, scale=ProgramScale.SMALL), Saving("cpu", (frames,)))
+    alone = impact_of(replace(counts, scale=ProgramScale.SMALL), Saving("cpu", (frames,)))
     assert alone is not None
     assert f"(4 {unit})" in alone.basis
 
@@ -238,6 +257,16 @@ def test_a_finding_that_costs_little_by_itself_says_why() -> None:
         found = impact_of(minor, saving)
         assert found is not None
         assert (found.level, found.basis) == (ImpactLevel.LOW, "the array has four elements")
+
+
+def test_a_finding_of_another_kind_states_its_impact() -> None:
+    """Whole decodes are no forward passes; what runs rarely still costs little."""
+    stated = Impact(ImpactLevel.HIGH, "each decodes a whole text")
+    for saving in (None, measured(0.0), measured(MIDDLE)):
+        assert impact_of(replace(ONE, stated=stated), saving) == stated
+    rare = impact_of(replace(ONE, stated=stated, minor="in evaluations"), None)
+    assert rare is not None
+    assert rare.level is ImpactLevel.LOW
 
 
 def test_a_step_of_several_kinds_costs_what_they_cost_together() -> None:

@@ -303,8 +303,9 @@ def words_of(finding: Finding) -> str:
     places.
     """
     little = f"low impact: {finding.minor}" if finding.minor else ""
+    much = f"{finding.stated.level.name.lower()} impact: {finding.stated.basis}" if finding.stated else ""
     places = (place.message for place in finding.related)
-    return "\n".join([finding.message, finding.advice or "", little, *places])
+    return "\n".join([finding.message, finding.advice or "", little, much, *places])
 
 
 @every_case

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from rlint.evidence.occurrences import read_occurrences
 from rlint.evidence.step_costs import step_costs
 from rlint.findings import Finding, Heat, Impact, ImpactLevel, ProgramScale, TrainingStep
 from rlint.frozen import frozen
+from rlint.regex import regex
 from rlint.registry.recorded_gain import Gain
 
 if TYPE_CHECKING:
@@ -27,6 +29,11 @@ _LONG = f"{TOKENS_OF_A_SEQUENCE} tokens of a language model"
 _MUCH_MEMORY = 1.5
 """Minimum ratio for less memory to count if no time is claimed."""
 _SIZES_SHOWN = 2
+_ITEMS = "items"
+"""What a place is said to process if it is not about what its workloads count."""
+_NOUNS = regex(r"[a-z]{4,}")
+_NO_NOUNS = frozenset("hidden each layer that takes with batch steps".split())
+"""Words of units that are no names of what is counted, or are said of nearly all places."""
 _ENDS = 2
 """The number of measurements that a line goes through."""
 _STEEPEST = 2.0
@@ -163,6 +170,8 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
     """Return the impact of a finding; None if nothing is known of its rule."""
     if finding.minor:
         return Impact(ImpactLevel.LOW, finding.minor)
+    if finding.stated is not None:
+        return finding.stated
     if saving is None:
         return None
     only_on = saving.only_on or tuple(device for device in finding.only_on if device != saving.device)
@@ -188,7 +197,7 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
         return None
     each = finding.heat is Heat.HOT or finding.throughout
     number = 1 if each or cost.is_round else STEPS_OF_A_ROUND
-    basis = _basis(measured, cost, number, saving.device, here=finding.size is not None)
+    basis = _basis(measured, cost, number, saving.device, finding)
     if finding.heat is Heat.COLD and not finding.throughout:
         return Impact(ImpactLevel.LOW, f"{basis}; not known to run in a training loop")
     share = _usual(measured) / (math.sqrt(cost.small * cost.large) * number)
@@ -272,7 +281,8 @@ def _rollout(finding: Finding, measured: Sequence[WorkloadSaving]) -> int:
     steps = max(one.steps for one in measured)
     if finding.heat is not Heat.WARM and not finding.nested_steps:
         return steps
-    return max([steps, *(one.size for one in measured if one.unit == _ROWS)])
+    rows = [one.size for one in measured if one.unit == _ROWS]
+    return max([steps, STEPS_OF_A_ROUND, *rows]) if rows else steps
 
 
 def _usual(measured: Sequence[WorkloadSaving]) -> float:
@@ -288,13 +298,15 @@ def _usual(measured: Sequence[WorkloadSaving]) -> float:
 _DEVICES = {"cuda": "a GPU", "mps": "an Apple GPU"}
 
 
-def _basis(measured: Sequence[WorkloadSaving], cost: _Cost, number: int, device: str, *, here: bool) -> str:
+def _basis(
+    measured: Sequence[WorkloadSaving], cost: _Cost, number: int, device: str, finding: Finding
+) -> str:
     names = [_name(step, number, alone=len(cost.steps) == 1) for step, number in cost.steps]
     several = names[0][0].isdigit()
     article = "" if several else "an " if names[0][0] in "aeiou" else "a "
     often = "each time" if number == 1 else f"once per {number:,} steps"
     saved = _saved(measured)
-    what = f"saves {saved} {often}{_at(measured, here=here)}" if saved else "no gain was measured"
+    what = f"saves {saved} {often}{_at(measured, finding)}" if saved else "no gain was measured"
     takes = "take" if several else "takes"
     learning = ", with its share of learning," if cost.learns_later else ""
     learning = ", with a share of collecting," if cost.collects_first else learning
@@ -320,18 +332,31 @@ def _saved(measured: Sequence[WorkloadSaving]) -> str:
     return f"about {low} to {high}" if least else f"up to {high}"
 
 
-def _at(measured: Sequence[WorkloadSaving], *, here: bool) -> str:
+def _at(measured: Sequence[WorkloadSaving], finding: Finding) -> str:
     """Return the sizes that a saving was measured at, or the size of the place; "" if there are too many to
-    show.
+    show, or the place is about other things than the workloads count.
     """
     distinct = sorted({(one.size, one.unit) for one in measured if one.unit})
-    if here and distinct:
-        return f" (here {distinct[0][0]:,} {distinct[0][1]})"
-    if not 0 < len(distinct) <= _SIZES_SHOWN:
+    if finding.size is not None and distinct:
+        size, unit = distinct[0]
+        return f" (here {size:,} {unit if unit == _STEPS or _fits(unit, finding) else _ITEMS})"
+    of_rollouts = {one.unit for one in measured if one.steps > 1}
+    if not 0 < len(distinct) <= _SIZES_SHOWN or not all(
+        unit in of_rollouts or _fits(unit, finding) for _, unit in distinct
+    ):
         return ""
     (size, unit), (last, last_unit) = distinct[0], distinct[-1]
     first = "" if len(distinct) == 1 else f"{size:,} or " if unit == last_unit else f"{size:,} {unit} or "
     return f" ({first}{last:,} {last_unit})"
+
+
+def _fits(unit: str, finding: Finding) -> bool:
+    """Whether what is said of a place names what a unit counts: "agents", in the words or the code that it
+    shows.
+    """
+    said = f"{finding.message} {finding.advice or ''}".lower()
+    counted = [word.removesuffix("s") for word in _NOUNS.findall(unit) if word not in _NO_NOUNS]
+    return any(re.search(rf"(?<![a-z]){word}s?(?![a-z])", said) for word in counted)
 
 
 def _duration(seconds: float) -> str:

@@ -10,6 +10,7 @@ WINDOW = """\
 import gymnasium
 import pygame
 import rospy
+import time
 import torch
 from session import Session
 
@@ -81,6 +82,10 @@ def is_in_real_time(tick: str, train: str = "pass", wait: str = "pass") -> bool:
         ("clock.tick(fps)",),
         ("window.clock.tick_busy_loop(30)",),
         ("rate.sleep()",),
+        ("time.sleep(0.02)",),
+        ("time.sleep(1 / 30)",),
+        ("time.sleep(1.0 / fps)",),
+        ("pygame.time.delay(20)",),
         ("window.wait()", "pass", "self.clock.tick(60)"),
     ],
 )
@@ -95,6 +100,9 @@ def test_loops_that_wait(parts: tuple[str, ...]) -> None:
         ("pass",),
         ("clock.tick()",),
         ("clock.tick(1000)",),
+        ("time.sleep(0.001)",),
+        ("time.sleep(args.delay)",),
+        ("if args.render: time.sleep(0.1)",),
         ("clock.tick(args.speed)",),
         ("if args.render: clock.tick(60)",),
         ("clock.tick(60)", TRAIN),

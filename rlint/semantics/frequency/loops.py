@@ -23,6 +23,7 @@ from rlint.semantics.frequency.guards import Guard, GuardKind, inner_guards
 from rlint.semantics.frequency.iteration_frequency import IterationFrequency
 from rlint.semantics.frequency.over_items.item_runs import ItemRuns
 from rlint.semantics.frequency.path_conditions import PathConditions
+from rlint.semantics.frequency.phases.watching_pauses import long_pauses
 from rlint.semantics.interprocedural.summary import LoopSummary
 from rlint.semantics.types.infer import TypeInference
 from rlint.syntax.syntax_index import COMPREHENSIONS, LOOPS, Comprehension, SyntaxIndex
@@ -174,6 +175,7 @@ class LoopIndex:
                     *self.item_runs.of(node),
                     node in self._yielding,
                     self.conditions.beginnings.of_loop(node),
+                    node in self._pausing,
                 )
             )
         return tuple(result)
@@ -192,6 +194,19 @@ class LoopIndex:
     def item_runs(self) -> ItemRuns:
         """Return which loops run a network on one item after the other."""
         return ItemRuns(self.syntax, self.types)
+
+    @cached_property
+    def _pausing(self) -> frozenset[AnyLoop]:
+        """Return the loops that pause in each iteration, without a condition of their own."""
+        found: set[AnyLoop] = set()
+        for call in long_pauses(self.syntax, self.types.names):
+            loop = self.innermost(call)
+            if loop is None or self.iteration_frequency.each_pass(call) is False:
+                continue
+            outside = self.conditions.of(loop)
+            if all(guard in outside for guard in self.conditions.of(call)):
+                found.add(loop)
+        return frozenset(found)
 
     @cached_property
     def _yielding(self) -> frozenset[AnyLoop]:

@@ -50,6 +50,9 @@ class LoopSummary:
     runs_on_items: bool = False
     yields: bool = False  # each iteration yields a value, and so waits for an iteration of another loop
     begins: str = ""  # the name of its number of iterations, if it comes before the main loop of its function
+    pauses: bool = (
+        False  # each iteration pauses long enough for a person to watch (see phases/watching_pauses.py)
+    )
 
 
 @frozen

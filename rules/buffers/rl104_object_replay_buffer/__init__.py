@@ -33,7 +33,8 @@ once. The garbage collector also has to scan all these containers.
 Writing a transition to the rows of several arrays takes longer than one `append`. Batches hold many
 transitions, so faster sampling more than makes up for it. For images, the pixels take nearly all of the
 memory, and the gain is small unless each image is stored once instead of as `state` and again as
-`next_state`: findings in programs of networks for images or sequences have a low impact.
+`next_state`: findings in programs of networks for images or sequences have a low impact. The memory of a
+small buffer matters little, so that the impact there is that of building each batch from objects.
 
 ## Example
 ```python
@@ -98,6 +99,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from rlint.rule import Finding, Heat, ProgramScale, Rule, SemanticModel, Trait, TypeTag, models
+from rlint.rules.buffers.rl104_object_replay_buffer.capacities import scans_deque, stated_impact
 from rlint.rules.buffers.rl104_object_replay_buffer.episodes import converted_by
 from rlint.rules.buffers.rl104_object_replay_buffer.object_store import (
     StoredItem,
@@ -240,9 +242,12 @@ class ObjectReplayBuffer(Rule):
         are what makes it large.
         """
         unpacks = unpacked_in(draw, model)
+        uses = uses_of(holder, model) if isinstance(holder, (ast.Name, ast.Attribute)) else []
         where = f"`{unpacks.name}`" if unpacks is not None else "the loop"
         copied = copied_to_host(unpacks) if unpacks is not None else None
         each = f", with a `.{copied}()` for each item" if copied is not None else ""
+        if scans_deque(draw, model):
+            each += "; the draw also walks through the deque to each item"
         one_by_one = isinstance(draw, ast.Subscript)
         one_by_one = one_by_one or given_to_tree(node, model) is not None
         does = "looks up one by one" if one_by_one else "unpacks again"
@@ -254,6 +259,7 @@ class ObjectReplayBuffer(Rule):
             f"batch{each}",
             advice=NUMBERS if tensors else ADVICE,
             minor=_PIXELS if model.program.scale() is ProgramScale.LARGE else None,
+            stated=None if tensors else stated_impact(uses, model),
         )
 
 

@@ -21,7 +21,8 @@ the numbers. It converts `range(n)` to an array of all `n` numbers to pick a few
 sums all probabilities on each call, although the sums stay the same as long as `p` does.
 
 The call itself costs a few microseconds more than `randint`: much for the draw of one action, little for a
-batch of images. The savings for `range(n)` and for `p` grow with their length.
+batch of images, and little where a Python loop then processes each drawn item, such as the windows of drawn
+trajectories (low impact). The savings for `range(n)` and for `p` grow with their length.
 
 ## Example
 ```python
@@ -85,6 +86,7 @@ from collections.abc import Iterator
 from rlint.rule import Finding, Heat, Rule, SemanticModel, is_constant
 from rlint.rules.buffers._shared.cdf import keep_sums, stays_the_same
 from rlint.rules.buffers._shared.choice import Draw, draw_of, population_of, shown
+from rlint.rules.buffers.rl115_choice_for_indices.assembled_items import why_little
 from rlint.rules.buffers.rl115_choice_for_indices.draw_numbers import draw_numbers
 from rlint.rules.buffers.rl115_choice_for_indices.seldom_set import source_of
 from rlint.rules.buffers.rl115_choice_for_indices.with_replacement import replaces_by_default
@@ -115,6 +117,7 @@ class ChoiceForIndices(Rule):
         if population is None or model.frequency.heat_of(node).level < self.heat:
             return
         choice = f"`{model.source.text(node.func)}`"
+        little = why_little(draw, population, model)
         other = "integers" if draw.generator else "randint"
         p = draw.given.get("p")
         if p is not None and not is_constant(p, None):
@@ -123,9 +126,11 @@ class ChoiceForIndices(Rule):
                 message = f"{choice} checks and sums all of `{same}` on every call, though it never changes"
                 advice = f"Keep `np.cumsum({same})`, and draw with `searchsorted` on it"
                 fix = keep_sums(draw, model)
-                yield self.finding(model, node, message, fix=fix, advice=advice, workload="weighted-tasks")
+                yield self.finding(
+                    model, node, message, fix=fix, advice=advice, workload="weighted-tasks", minor=little
+                )
             elif is_sure and population.low is None:
-                yield from self.same_for_some_time(draw, p, model)
+                yield from self.same_for_some_time(draw, p, little, model)
             return
         first = shown(draw.given["a"], model)
         if population.made:
@@ -145,10 +150,15 @@ class ChoiceForIndices(Rule):
             advice=" ".join(advice.split()),
             assumes=None if is_sure else f"`{' '.join(model.source.text(replace).split())}` is true",
             workload="remembered-transitions" if population.made else "exploring-steps",
+            minor=little,
         )
 
-    def same_for_some_time(self, draw: Draw, p: ast.expr, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for probabilities that stay the same for many draws."""
+    def same_for_some_time(
+        self, draw: Draw, p: ast.expr, little: str | None, model: SemanticModel
+    ) -> Iterator[Finding]:
+        """Yield a finding for probabilities that stay the same for many draws; `little` is why it costs
+        little.
+        """
         source = source_of(p, model)
         if source is None:
             return
@@ -160,4 +170,5 @@ class ChoiceForIndices(Rule):
             advice=f"Keep the cumulative sums where `{text}` is set, and draw with `searchsorted` on them",
             assumes=f"`{text}` stays the same for many draws",
             workload="weighted-tasks",
+            minor=little,
         )

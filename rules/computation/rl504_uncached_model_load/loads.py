@@ -18,6 +18,7 @@ from rlint.rule import (
     regex,
     root_of,
 )
+from rlint.rules.computation.rl504_uncached_model_load.varying_files import varies
 
 _FROM_PRETRAINED = frozenset({"transformers", "diffusers", "trl", "peft", "tokenizers"})
 _WITH_WEIGHTS = frozenset({"timm.create_model", "torchvision.models.get_model"})
@@ -153,7 +154,7 @@ def _name_stays(name: ast.Name, call: ast.Call, model: SemanticModel, depth: int
         return False
     (binding,) = bindings
     if binding.kind is BindingKind.PARAMETER:
-        if model.types.type_of(name).tag is TypeTag.MODULE or model.frequency.takes_loop_items(name):
+        if model.types.type_of(name).tag is TypeTag.MODULE or varies(name, model):
             return False
         return (
             model.frequency.is_called(name)

@@ -20,7 +20,9 @@ from rlint.rule import (
 )
 from rlint.rules.environments._shared.with_updates import runs_with_update
 
-_TRAINS = regex(r"^(pre)?train($|_)|_train$|^training$|^learn($|_)|^warm_?up($|_)|^pre_?fill")
+_TRAINS = regex(
+    r"^(pre)?train($|_(?!(vec_)?envs?$))|_train$|^training$|^learn($|_)|^warm_?up($|_)|^pre_?fill"
+)
 _CHOOSES = regex(
     r"""^(not )?([A-Z][A-Z0-9_]{2,}|(args|opt|config|cfg)\.train(ing)?)$|^[\w.]+ ?[=!]= ?["'][\w./-]+["']$"""
 )

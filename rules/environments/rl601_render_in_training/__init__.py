@@ -14,9 +14,12 @@ environment always opens (`p.connect(p.GUI)`, likely); and wrappers that record 
 (`RecordVideo(env, folder, episode_trigger=lambda episode: True)`), in a file that trains. Conditions that
 select what is trained (`if ENV == "Pendulum":`) hold in all steps or in none: the finding is then likely.
 
+`env.render()` of an environment that `gymnasium.make` created without a `render_mode` has a low impact: most
+environments then draw nothing, and warn.
+
 The rule does not flag rendering in code that plays, tests, records or evaluates, or that shows the result of
-a training that it called before, in other methods of environments and their wrappers, and where the returned
-frame is used.
+a training that it called before, in methods that only such code calls, in other methods of environments and
+their wrappers, and where the returned frame is used.
 
 ## Why is it slow
 Rendering a frame takes as long as hundreds of steps of a small environment, and a window is limited to some
@@ -80,6 +83,7 @@ from rlint.rule import (
     Edit,
     Finding,
     Fix,
+    FunctionSummary,
     GuardKind,
     Heat,
     Rule,
@@ -99,6 +103,10 @@ from rlint.rules.environments.rl601_render_in_training import drawn_windows, fra
 PERIOD = 100
 _NO_WINDOW = "no window is shown any more"
 _METHODS = frozenset("render step reset observation reward close _render_frame render_frame".split())
+_SELDOM = frozenset({GuardKind.INTERVAL, GuardKind.CLOCK, GuardKind.BEST})
+_MOST_CALLS = 3
+"""Maximum number of calls that are followed from a method to conditions that hold seldom."""
+_ONLY_WARNS = "most environments draw nothing without a `render_mode`"
 _SEPARATELY = "Train without a window, and render a separate evaluation environment now and then"
 
 
@@ -167,6 +175,17 @@ class RenderInTraining(Rule):
         assumes = f"`{chosen[0]}` selects what is trained" if chosen else None
         if kept is None:
             assumes = "the frames are only for a video"
+        if is_statement and drawn_windows.is_without_mode(env, model):
+            text = model.source.text(call.func)
+            yield self.finding(
+                model,
+                call,
+                f"`{text}` runs in every environment step, but the environment was created without "
+                "`render_mode`: most environments then draw nothing, and warn",
+                advice=f"Remove the call, or pass `render_mode` and render one episode of {PERIOD}",
+                minor=_ONLY_WARNS,
+            )
+            return
         fix, rarely = self.rarer(statement, model)
         yield self.finding(
             model,
@@ -313,6 +332,8 @@ def drawn_step(statement: ast.stmt, model: SemanticModel) -> Driver | None:
     """
     function, cls = model.function(statement), model.class_of(statement)
     own: Driver | None = step_of_own_environment(statement, model)
+    if own is not None and is_shown_by_callers(statement, model):
+        own = None
     if cls is not None and drawn_windows.TO_WATCH.search(cls.name.lower()):
         return None  # what is wrapped in it is to be watched
     if function is not None and function.name in _METHODS:
@@ -324,6 +345,24 @@ def drawn_step(statement: ast.stmt, model: SemanticModel) -> Driver | None:
         return own
     around = tuple(guard for guard in beat.around if not chooses_task(guard))
     return Driver.ENVIRONMENT_STEP if is_free(around) else None
+
+
+def is_shown_by_callers(statement: ast.stmt, model: SemanticModel) -> bool:
+    """Whether only functions that show a policy (`play`, `demo`) call the method around a statement, or its
+    callers are called only in every Nth iteration of a training.
+    """
+    function = model.symbols.function_at(statement)
+    return function is not None and _is_seldom_called(function, model, _MOST_CALLS)
+
+
+def _is_seldom_called(function: FunctionSummary, model: SemanticModel, depth: int) -> bool:
+    edges = model.dataflow.calls_of(function) if depth else []
+    return bool(edges) and all(
+        any(map(roles.looks_on, edge.caller.qualname.split(".")))
+        or any(guard.kind in _SELDOM for guard in edge.site.guards)
+        or _is_seldom_called(edge.caller, model, depth - 1)
+        for edge in edges
+    )
 
 
 def draws_always(call: ast.Call, model: SemanticModel) -> bool:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import (
+    FUNCTIONS,
     Driver,
     SemanticModel,
     Trait,
     TypeTag,
+    descendants,
     last_name,
     models,
     output_words,
     regex,
     roles,
+    root_name,
 )
 from rlint.rules.environments._shared.steps import (
     file_name,
@@ -26,6 +29,8 @@ from rlint.rules.environments._shared.steps import (
 
 TO_WATCH = regex(r"eval|test|play|demo|watch|record|video|render|human")
 _CREATES = regex(r"(?i)(^|_)(make|create)(_|$)|env$|environment$")
+_MOST_STEPS = 5
+"""Maximum number of wrappers and functions that are followed to the creation of an environment."""
 _RECORDS = regex(r"Record|Monitor")
 _LOOKS = models.having(Trait.ONLY_LOOKS, "builtins") | {"builtins.print"}
 
@@ -86,8 +91,22 @@ def trains_here(call: ast.Call, model: SemanticModel) -> bool:
     if any(TO_WATCH.search(name.lower()) or roles.looks_on(name) for name in _names_around(call, model)):
         return False
     return any(
-        is_called_training(last_name(other.func) or "") or model.types.type_of(other).tag is TypeTag.OPTIMIZER
+        _may_train(other, call, model) and not model.branches.why_unreached(other)
         for other in model.syntax.of_type(ast.Call)
+    )
+
+
+def _may_train(other: ast.Call, created: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call creates an optimizer or starts a training, which the same code does not do before it
+    creates the environment: what follows a training shows its result.
+    """
+    if model.types.type_of(other).tag is TypeTag.OPTIMIZER:
+        return True
+    if not is_called_training(last_name(other.func) or ""):
+        return False
+    loops = model.frequency.loops(created)
+    return (
+        bool(loops) or model.function(other) is not model.function(created) or other.lineno > created.lineno
     )
 
 
@@ -175,6 +194,54 @@ def created_for(env: ast.expr, model: SemanticModel) -> list[ast.Attribute]:
         for use in uses
         if isinstance(call := model.names.assigned(use), ast.Call) and window_option(call) is not None
     ]
+
+
+def is_without_mode(env: ast.expr, model: SemanticModel) -> bool:
+    """Whether an environment was created by `gymnasium.make` without a `render_mode`. Those of gym drew in a
+    window by default.
+    """
+    call = _creation(env, model)
+    for _ in range(_MOST_STEPS):
+        if call is None or _is_made_by_gymnasium(call, model):
+            break
+        inner = _returned(call, model) or (call.args[0] if call.args else None)
+        call = _creation(inner, model) if inner is not None else None
+    if call is None or not _is_made_by_gymnasium(call, model):
+        return False
+    return not any(keyword.arg in (None, "render_mode") for keyword in call.keywords)
+
+
+def _is_made_by_gymnasium(call: ast.Call, model: SemanticModel) -> bool:
+    if model.names.qualified(call.func) != "gymnasium.make":
+        return False
+    root = root_name(call.func)  # gym has the same qualified name
+    return root is not None and model.module.imports.get(root.id, "").startswith("gymnasium")
+
+
+def _returned(call: ast.Call, model: SemanticModel) -> ast.expr | None:
+    """Return what the function of this file that a call runs returns, if that is always the same variable."""
+    targets = model.types.call_targets(call)
+    function = model.types.definition(targets[0]) if len(targets) == 1 else None
+    if not isinstance(function, FUNCTIONS):
+        return None
+    found = [node.value for node in descendants(function) if isinstance(node, ast.Return)]
+    return found[0] if len(found) == 1 else None
+
+
+def _creation(env: ast.expr, model: SemanticModel) -> ast.Call | None:
+    """Return the call whose result is the only value of a variable, or of an attribute of `self`."""
+    match env:
+        case ast.Call():
+            return env
+        case ast.Name():
+            bindings = model.dataflow.definitions(env)
+            value = bindings[0].value if len(bindings) == 1 and not bindings[0].path else None
+            return value if isinstance(value, ast.Call) else None
+        case ast.Attribute(value=owner, attr=name) if model.names.is_self(owner):
+            stores = [use for use in model.names.attribute_uses(name) if not isinstance(use.ctx, ast.Load)]
+            value = model.names.assigned(stores[0]) if len(stores) == 1 else None
+            return value if isinstance(value, ast.Call) else None
+    return None
 
 
 def _is_same(used: ast.expr, name: ast.Name | ast.Attribute, model: SemanticModel) -> bool:

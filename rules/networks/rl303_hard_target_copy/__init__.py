@@ -14,7 +14,8 @@ are not flagged: their function takes a gradient and leaves the weights of the c
 A worker that sets the gradients of a shared network and takes over its weights after each update (A3C) is
 flagged with low impact, as it needs the weights: the advice is to copy the tensors in place.
 
-The rule does not flag copies at an interval, copies made once, and weights that are passed to other
+The rule does not flag copies at an interval, copies made once, the old policy of PPO (each update needs the
+copy: the file clips the ratio of two policies to `1 - epsilon`), and weights that are passed to other
 processes, restored, or kept for later.
 
 ## Why is it slow
@@ -106,6 +107,7 @@ from rlint.rules.networks.rl303_hard_target_copy.followers import (
     looked_up_parameters,
     paired_parameters,
 )
+from rlint.rules.networks.rl303_hard_target_copy.old_policies import is_old_policy
 from rlint.rules.networks.rl303_hard_target_copy.temporary_copies import temporary_copy
 
 LOADS = ("load_state_dict", "state_dict", "_load_from_state_dict")
@@ -156,7 +158,7 @@ class HardTargetCopy(Rule):
             if not copied and is_pulled_by_worker(loaded.call, loaded.target, owner, model):
                 yield from self.check_worker(loaded, target, source, model)
             return
-        if not is_per_step(loaded.call, model):
+        if is_old_policy(loaded.target, owner, model) or not is_per_step(loaded.call, model):
             return
         message = f"`{target}` copies all weights of `{source}` on every update, through two state dicts"
         tensors = f"{source}.state_dict()"
@@ -200,6 +202,8 @@ class HardTargetCopy(Rule):
             return
         if is_made_with_its_owner(target, model) or is_newly_made(source, call, model):
             return
+        if is_old_policy(target, source, model):
+            return
         if model.frequency.heat_of(call).level < Heat.WARM or not model.frequency.runs_each_pass(call):
             return
         new, old = model.source.text(source), model.source.text(target)
@@ -234,6 +238,8 @@ class HardTargetCopy(Rule):
             return
         target, source = found
         if not weight_sync.is_follower(target, source, model) or not is_per_step(loop, model):
+            return
+        if is_old_policy(target, source, model):
             return
         old, new = model.source.text(target), model.source.text(source)
         how = (

@@ -121,6 +121,8 @@ from rlint.rules.networks.rl313_repeated_forward.run_within import run_before_or
 from rlint.rules.networks.rl313_repeated_forward.vector_products import is_called_in_loop, runs_per_vector
 
 _DENSE = frozenset({"torch.nn.Linear", "torch.nn.LazyLinear"})
+_EMBEDDINGS = frozenset({"torch.nn.Embedding", "torch.nn.EmbeddingBag"})
+_LOOKUP = "an embedding only looks up rows of a matrix, a small part of most networks"
 _ONE_LAYER = "it is one dense layer, a small part of most networks"
 ADVICE = "Run the network once and reuse the result; `clone()` it where it is modified in place"
 
@@ -292,7 +294,7 @@ class RepeatedForward(Rule):
             model,
             call,
             f"`{text}` runs again on the same input as in line {line}, where `{found.function}` calls both: "
-            "the second forward pass is redundant",
+            f"the second {'lookup' if is_lookup(call, model) else 'forward pass'} is redundant",
             advice=f"Run `{text}` once in `{found.function}`, and pass its result",
             assumes=f"no code in between changes the weights of `{text}` or its input",
             related=[(found.first, "runs first here")],
@@ -320,9 +322,16 @@ class RepeatedForward(Rule):
 
 
 def why_small(call: ast.expr, model: SemanticModel) -> str | None:
-    """Return why a repeated forward pass costs little: that of one dense layer."""
+    """Return why a repeated forward pass costs little: that of one dense layer, or of an embedding."""
+    if is_lookup(call, model):
+        return _LOOKUP
     is_dense = isinstance(call, ast.Call) and model.types.type_of(call.func).of in _DENSE
     return _ONE_LAYER if is_dense else None
+
+
+def is_lookup(call: ast.expr, model: SemanticModel) -> bool:
+    """Whether a call runs an embedding, which looks up rows of a matrix."""
+    return isinstance(call, ast.Call) and model.types.type_of(call.func).of in _EMBEDDINGS
 
 
 def runs_in_one_pass(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> bool:
@@ -338,10 +347,11 @@ def runs_in_one_pass(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> boo
 def message(first: ast.Call, again: ast.expr, model: SemanticModel) -> str:
     """Return the message: what runs again, and where it ran first."""
     text = " ".join(model.source.text(first.func).split())
+    redundant = "lookup" if is_lookup(again, model) else "forward pass"
     if model.syntax.statement(first) is model.syntax.statement(again):
-        return f"`{text}` runs twice on the same input in one statement: the second forward pass is redundant"
+        return f"`{text}` runs twice on the same input in one statement: the second {redundant} is redundant"
     line = model.span_of(first)[0].line
-    return f"`{text}` runs again on the same input as in line {line}: the second forward pass is redundant"
+    return f"`{text}` runs again on the same input as in line {line}: the second {redundant} is redundant"
 
 
 def is_used(call: ast.Call, model: SemanticModel) -> bool:

@@ -8,7 +8,8 @@ the project that return the output of a network, are recognised as well. So is a
 runs another network on each tensor of a list, such as the encoding of each agent, and a network on samples
 that a loop draws from one distribution (likely). A loop over a list of batches outside of networks, such as
 the latent states of all steps, has low impact, and so has a loop that passes a bounded part of each column
-(`states[i:i + 256, j]`). Functions of the project that run a network and return numbers are `likely`
+(`states[i:i + 256, j]`), one over a few agents that runs once for each rollout, and one over batches that
+have one row by default. Functions of the project that run a network and return numbers are `likely`
 (`for state in states: values.append(agent.evaluate(state))`), and so are those that add the batch dimension
 to their argument themselves, whatever its name (`for move in moves: scores.append(net.predict(move))`).
 
@@ -17,7 +18,8 @@ likely, too: each iteration runs it on one item, also if a function of the proje
 
 Texts that a loop generates several times from the same prompts (`for _ in range(n): model.generate(**batch)`)
 are likely, too, and so are those that it generates for one prompt at a time (`for prompt in prompts:`),
-and language models that it runs on one tokenised text at a time (`judge(**tokenizer(text)).logits`).
+and language models that it runs on one tokenised text at a time (`judge(**tokenizer(text)).logits`). To
+decode whole texts in each iteration has a high impact.
 
 In a rollout of a model over time, it flags networks whose results the loop only stores, such as a decoder
 or a reward model, and networks on a step of a sequence that do not depend on the state, such as an encoder
@@ -31,7 +33,7 @@ The rule does not flag:
 - inputs that depend on an earlier iteration: recurrent states, environments that are stepped in the loop
   (unless each iteration copies the environment or sets its state), models that are rolled out;
 - mini-batches (slices, loaders, chunks), and loops with a different network for each item;
-- loops over a few literal items;
+- loops over a few literal items, and over a batch of one in all calls (`state.unsqueeze(0)`);
 - loops that train the network, stop early or yield, and loops in functions that draw a figure;
 - recurrent networks and transformers, whose inputs differ in length, and other tokens.
 
@@ -104,9 +106,12 @@ from rlint.rule import (
     last_name,
     loop_variables,
     observations,
+    trip_count,
     vocabulary,
 )
 from rlint.rules.networks._shared.run_by_functions import runs_network
+from rlint.rules.networks.rl314_unbatched_forward.batch_sizes import is_of_one_row, why_few
+from rlint.rules.networks.rl314_unbatched_forward.decodes import WHOLE_DECODES, generates, is_decoded
 from rlint.rules.networks.rl314_unbatched_forward.generations import is_generated_again
 from rlint.rules.networks.rl314_unbatched_forward.independent_runs import (
     IndependentRun,
@@ -125,6 +130,7 @@ from rlint.rules.networks.rl314_unbatched_forward.rollouts import encoders_of_st
 from rlint.rules.networks.rl314_unbatched_forward.summed_losses import is_repeated_in, item_of_summed_loss
 from rlint.rules.networks.rl314_unbatched_forward.unrolled_runs import unrolled_runs
 
+_FEW = "the loop runs a few times for each rollout or epoch"
 _MINOR = "each iteration runs a whole batch, so only the dispatch of the layers is saved"
 
 
@@ -152,7 +158,7 @@ class UnbatchedForward(Rule):
         if runs:
             yield self.unrolled(runs, model)
         looped = model.frequency.loops(node)
-        if not looped or isinstance(looped[0], ast.While):
+        if not looped or isinstance(looped[0], ast.While) or is_of_one_row(looped[0], model):
             return
         known = list(self.check_known(node, looped[0], model))
         yield from known or self.check_independent(node, looped[:2], model)
@@ -189,14 +195,33 @@ class UnbatchedForward(Rule):
     def independent(self, run: IndependentRun, model: SemanticModel) -> Finding:
         """Return the finding for a network that runs on one of several independent items."""
         text = " ".join(model.source.text(run.call.func).split())
+        if is_decoded(run, model):
+            return self.decoded(run, text, model)
         does = "runs a network" if run.in_callee else "runs"
-        each = "item" if run.item.is_part else named(run.item)
+        each = "for each item of the loop" if run.item.is_part else often(run.item)
+        decodes = generates(run, model)
         return self.finding(
             model,
             run.call,
-            f"`{text}` {does} once for each {each} of the loop, and no iteration needs the result "
-            "of an earlier one: each dispatches every layer",
-            advice="Stack or pad the inputs of all iterations, and run the network once on the batch",
+            f"`{text}` {does} once {each}, and no iteration needs the result of an earlier one: each "
+            + ("decodes token by token" if decodes else "dispatches every layer"),
+            advice="Pad the prompts on the left, and generate in large batches"
+            if decodes
+            else "Stack or pad the inputs of all iterations, and run the network once on the batch",
+            assumes=f"`{text}` treats its inputs independently",
+            minor=why_off(run, model) or why_seldom(run.call, model),
+            stated=WHOLE_DECODES if decodes else None,
+        )
+
+    def decoded(self, run: IndependentRun, text: str, model: SemanticModel) -> Finding:
+        """Return the finding for a function of the project that decodes texts in each iteration."""
+        return self.finding(
+            model,
+            run.call,
+            f"`{text}` decodes token by token in each iteration, and no iteration needs the result of an "
+            "earlier one",
+            advice="Decode the inputs of all iterations in one batch, as large as memory permits: that for "
+            "keys and values grows with it",
             assumes=f"`{text}` treats its inputs independently",
             minor=why_off(run, model),
         )
@@ -238,11 +263,10 @@ class UnbatchedForward(Rule):
         what = "loop" if isinstance(loop, (ast.For, ast.AsyncFor)) else "comprehension"
         several = is_batch_of_many(item, model)
         in_part = is_bounded_part(node, item)
-        often = f"for each {named(item)} of the {what}"
         yield self.described(
             node,
             node.func,
-            often,
+            often(item, what),
             model,
             several=several,
             in_part=in_part,
@@ -260,6 +284,7 @@ class UnbatchedForward(Rule):
             advice="Generate all at once: `num_return_sequences=n`, or repeat each prompt n times "
             "(`input_ids.repeat_interleave(n, 0)`), in as large batches as fit in memory",
             assumes=f"`{text}` samples",
+            stated=WHOLE_DECODES,
         )
 
     def generated_per_prompt(self, node: ast.Call, model: SemanticModel) -> Finding:
@@ -272,6 +297,7 @@ class UnbatchedForward(Rule):
             advice="Tokenise the prompts with padding on the left, and generate in large batches: all "
             "prompts of a batch share each decoding step",
             assumes=f"`{text}` takes several prompts at once",
+            stated=WHOLE_DECODES,
         )
 
     def run_per_text(self, node: ast.Call, model: SemanticModel) -> Finding:
@@ -403,7 +429,9 @@ class UnbatchedForward(Rule):
             advice=f"Stack the inputs (`torch.stack`, one array), run `{text}` once, "
             "and index its result where it is used",
             assumes="the batches have one shape" if several else None,
-            minor=_MINOR if in_part or (several and not runs_in_network(node, model)) else None,
+            minor=_MINOR
+            if in_part or (several and not runs_in_network(node, model))
+            else why_seldom(node, model),
         )
 
 
@@ -414,6 +442,22 @@ def runs_in_network(node: ast.AST, model: SemanticModel) -> bool:
     return summary is not None and model.index.class_kind(summary).tag is TypeTag.MODULE
 
 
-def named(item: LoopItem) -> str:
-    """Return a name for the item of an iteration."""
-    return "index" if item.sort is ItemKind.COUNT else f"`{item.name}`"
+def why_seldom(node: ast.AST, model: SemanticModel) -> str | None:
+    """Return why a loop costs little: it goes through batches of one by default, or through a few agents once
+    for each rollout or epoch.
+    """
+    loop = next(iter(model.frequency.loops(node)), None)
+    if loop is None:
+        return None
+    is_few = trip_count.over_components(loop, model) or trip_count.collects_components(loop, model)
+    if is_few and model.frequency.heat_of(node).level is Heat.WARM:
+        return _FEW
+    few: str | None = why_few(loop, model)
+    return few
+
+
+def often(item: LoopItem, what: str = "loop") -> str:
+    """Return in words how often an item of a loop, or of a comprehension, is processed."""
+    if item.sort is ItemKind.COUNT:
+        return f"in each iteration of the {what}"
+    return f"for each `{item.name}` of the {what}"

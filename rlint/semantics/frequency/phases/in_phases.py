@@ -73,7 +73,8 @@ class InBeginning(CallerWalk[bool]):
 
 class InRealTime(CallerWalk[bool]):
     """Whether a line runs only in loops that wait for the clock in each iteration, such as the loop of a
-    window: `clock.tick(60)`, or `rate.sleep()` of a robot.
+    window: `clock.tick(60)`, or `rate.sleep()` of a robot; or in those of demonstrations, which pause
+    (`time.sleep(0.02)`) in functions that take no gradient step.
     """
 
     def __init__(self, heat: HeatMap) -> None:
@@ -90,6 +91,8 @@ class InRealTime(CallerWalk[bool]):
             if index in self._waiting.get(function.path, ()):
                 return True
             loop = function.loops[index]
+            if loop.pauses and not self._heat.learns(function):
+                return True
             if loop.bounded or _IN_A_FRAME.search(loop.header.lower()):
                 continue
             once, many = driven[index] if index < len(driven) else (frozenset(), frozenset())
