@@ -1198,7 +1198,9 @@ def train(net, optimizer, env, memory, agents):
 """
 
 
-@pytest.mark.parametrize(("whole", "shown"), [("loader", "; 100 gradient steps take"), ("agents", "; an ")])
+@pytest.mark.parametrize(
+    ("whole", "shown"), [("loader", "; 100 gradient steps take"), ("agents", "; a gradient step")]
+)
 def test_what_runs_once_per_epoch_is_compared_with_its_updates(
     whole: str, shown: str, tmp_path: Path
 ) -> None:

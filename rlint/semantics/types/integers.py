@@ -20,7 +20,7 @@ _COUNT = regex(
     r"|^total_(samples|steps|transitions|size)$"
 )
 _CHOICES = ("builtins.min", "builtins.max")
-_CHOSEN = frozenset({"numpy.min", "numpy.max", "numpy.amin", "numpy.amax", "numpy.minimum", "numpy.maximum"})
+_CHOSEN = frozenset({"numpy.min", "numpy.max", "numpy.minimum", "numpy.maximum"})
 _DEPTH = 5
 
 

@@ -42,10 +42,10 @@ def converted_rows(loop: ast.For, model: SemanticModel) -> ConvertedRows | None:
     first = calls[0].args[0]
     assert isinstance(first, ast.Subscript)
     held = first.value
-    alike = [call for call in calls if dump_as_read(call.args[0].value) == dump_as_read(held)]  # type: ignore[attr-defined]
-    if _is_written(held, loop) or not all(_runs_tensors(call, model) for call in alike):
+    of_array = [call for call in calls if dump_as_read(call.args[0].value) == dump_as_read(held)]  # type: ignore[attr-defined]
+    if _is_written(held, loop) or not all(_runs_tensors(call, model) for call in of_array):
         return None
-    return ConvertedRows(tuple(alike), held)
+    return ConvertedRows(tuple(of_array), held)
 
 
 def _is_of_row(call: ast.Call, loop: ast.For, model: SemanticModel) -> bool:
