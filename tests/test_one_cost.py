@@ -1,0 +1,58 @@
+"""Findings that share one cost: the first keeps its impact, and the others have a low one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from test_impact import findings_in
+
+COPIED = """\
+import torch
+from torch.utils.data import DataLoader
+
+
+def train(net: torch.nn.Module, optimizer, dataset, device: torch.device):
+    loader = DataLoader(dataset, batch_size=256, pin_memory=True)
+    for x, y, states, rewards in loader:
+        LINES
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+BEGINS = 7
+"""The lines of the program before the first that a test inserts."""
+
+
+def levels_by_line(tmp_path: Path, code: str, text: str, lines: str) -> dict[int, str]:
+    """Return the impact of the findings of a rule, by the inserted line (from 1)."""
+    (tmp_path / "train.py").write_text(text.replace("LINES", lines.replace("\n", "\n        ")))
+    found = findings_in(tmp_path, code)
+    return {each["location"]["row"] - BEGINS: level_of(each) for each in found}
+
+
+def level_of(found: dict[str, Any]) -> str:
+    """Return "low" for a low impact, else "not low"."""
+    return "low" if found["impact"]["level"] == "low" else "not low"
+
+
+@pytest.mark.parametrize(
+    ("lines", "kept"),
+    [
+        ("x = x.to(device)\ny = y.to(device)\nloss = net(x, y)", {1}),
+        ("rewards = rewards.to(device)\nstates = states.to(device)\nloss = net(states, rewards)", {2}),
+        ("x = x.to(device)\nprint(y.shape)\ny = y.to(device)\nloss = net(x, y)", {1}),
+        ("x = x.to(device)\nfound = net(x)\ny = y.to(device)\nloss = (found - y).mean()", {1, 3}),
+        ("x = x.to(device)\nfor _ in range(3):\n    print(x)\ny = y.to(device)\nloss = net(x, y)", {1, 4}),
+    ],
+    ids=["adjacent", "largest first", "statement between", "network between", "loop between"],
+)
+def test_adjacent_copies_of_a_batch_are_one_cost(lines: str, kept: set[int], tmp_path: Path) -> None:
+    """The host waits at the first copy of a batch, and one change mends all; after a network it waits
+    anew.
+    """
+    levels = levels_by_line(tmp_path, "RL201", COPIED, lines)
+    assert len(levels) == 2
+    assert {line for line, level in levels.items() if level == "not low"} == kept
