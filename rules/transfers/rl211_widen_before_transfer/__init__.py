@@ -108,6 +108,7 @@ from rlint.rule import (
     element_types,
     last_name,
     last_names,
+    models,
 )
 from rlint.rules.transfers._shared import made
 from rlint.rules.transfers._shared.datasets import loads_sample
@@ -134,7 +135,9 @@ _VIEWED = frozenset({"view", "view_as", "unflatten"})
 """Methods that need contiguous memory, which a conversion of a part of a tensor creates."""
 _ONE = "a single observation has few bytes"
 _DIMENSIONS_OF_BATCH = 4
-_OF_SEVERAL = ("num_envs", "n_envs", "num_env", "nenvs")
+_SEVERAL = ("gymnasium.vector", "gym.vector", "stable_baselines3.common.vec_env")
+_MAKE_SEVERAL = last_names(*models.giving(TypeTag.ENVIRONMENT, *_SEVERAL)) - {"make"}
+_OF_SEVERAL = _MAKE_SEVERAL | {"make_vec", "num_envs", "n_envs"}
 """Names that show that a program steps several environments at once."""
 
 
