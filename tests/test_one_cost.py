@@ -56,3 +56,43 @@ def test_adjacent_copies_of_a_batch_are_one_cost(lines: str, kept: set[int], tmp
     levels = levels_by_line(tmp_path, "RL201", COPIED, lines)
     assert len(levels) == 2
     assert {line for line, level in levels.items() if level == "not low"} == kept
+
+
+PADDED = """\
+import torch
+
+
+class Net(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor):
+        n = len(x)
+        k = x.shape[1]
+        LINES
+        return x, y
+
+
+def train(net: Net, optimizer, batches, device: torch.device):
+    net.to(device)
+    for x, y in batches:
+        loss = net(x, y)[0].mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+ZEROS = "torch.zeros(n, 9 - k, 4).to(x.device)"
+
+
+@pytest.mark.parametrize(
+    ("lines", "kept", "count"),
+    [
+        (f"x = x + {ZEROS}\ny = y + {ZEROS}", {1}, 2),
+        (f"x = torch.cat((x, {ZEROS}))\ny = torch.cat((y, {ZEROS} - 1))", {2}, 2),
+        (f"x = x + {ZEROS}\ny = y + torch.randn(n, k, 4).to(x.device)", {1, 2}, 2),
+        (f"x = x + {ZEROS}\nk = k + 1\nk = k + 1\nk = k + 1\ny = y + {ZEROS}", {1, 5}, 2),
+    ],
+    ids=["adjacent", "arithmetic first", "another function", "far from each other"],
+)
+def test_adjacent_creations_are_one_cost(lines: str, kept: set[int], count: int, tmp_path: Path) -> None:
+    """One change mends tensors that neighbouring lines create and move in the same way."""
+    levels = levels_by_line(tmp_path, "RL205", PADDED, lines)
+    assert len(levels) == count
+    assert {line for line, level in levels.items() if level == "not low"} == kept
