@@ -102,6 +102,15 @@ def test_one_default_mends_all_files(tmp_path: Path) -> None:
     assert "one.py" in found[1]["impact"]["basis"]
 
 
+def test_a_file_that_trains_comes_before_a_demonstration(tmp_path: Path) -> None:
+    """The impact stays with the file that trains, whatever the order of the names."""
+    for name in ("a_demo.py", "train.py"):
+        (tmp_path / name).write_text(POLICY)
+    found = findings_in(tmp_path, "RL321")
+    by_file = {Path(each["filename"]).name: each["impact"]["level"] for each in found}
+    assert by_file == {"a_demo.py": "low", "train.py": "medium"}
+
+
 def test_the_change_of_a_buffer_mends_its_sampling(tmp_path: Path) -> None:
     """A batch taken apart is not counted again if the buffer that stores objects is reported."""
     (tmp_path / "buffer.py").write_text(BUFFER)
