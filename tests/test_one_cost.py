@@ -96,3 +96,58 @@ def test_adjacent_creations_are_one_cost(lines: str, kept: set[int], count: int,
     levels = levels_by_line(tmp_path, "RL205", PADDED, lines)
     assert len(levels) == count
     assert {line for line, level in levels.items() if level == "not low"} == kept
+
+
+UPDATED = """\
+import torch
+
+
+class Learner:
+    def __init__(self, actor: torch.nn.Module, optimizer):
+        self.actor = actor.to("cuda")
+        self.optimizer = optimizer
+
+    def best(self, states: torch.Tensor):
+        found = []
+        for row in range(states.shape[0]):
+            found.append(self.actor(states[row]).max().item())
+        return torch.tensor(found)
+
+    def update(self, states: torch.Tensor, shows: bool):
+        states = states.to("cuda")
+        values, targets = self.actor(states), []
+        LINES
+        loss = values.mean()
+        entropy, ratio = values.exp().mean(), values.std()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        return loss.item(), entropy.item(), ratio.item(), values.max().item(), values.norm().item()
+
+
+def train(learner: Learner, batches):
+    for number, states in enumerate(batches):
+        print(learner.update(states, number % 100 == 0), targets)
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "outweighed"),
+    [
+        ("pass", False),
+        ("targets = self.best(states)", True),
+        ("for row in range(len(values)):\n    targets.append(values[row].max().item())", True),
+        (
+            "if shows:\n    for row in range(len(values)):\n        targets.append(values[row].item())",
+            False,
+        ),
+        ("for part in range(3):\n    targets.append(values[part].max().item())", False),
+    ],
+    ids=["no loop", "loop of a called method", "loop", "loop on a condition", "few iterations"],
+)
+def test_reads_cost_little_where_a_loop_reads_each_row(lines: str, outweighed: bool, tmp_path: Path) -> None:
+    """A few reads once per update do not count beside one for each row of the batch."""
+    text = UPDATED.replace("LINES", lines.replace("\n", "\n        "))
+    (tmp_path / "train.py").write_text(text)
+    found = [each for each in findings_in(tmp_path, "RL202") if "each synchronise" in each["message"]]
+    assert ["beside the loop" in each["impact"]["basis"] for each in found] == [outweighed]
