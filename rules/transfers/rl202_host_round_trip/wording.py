@@ -106,15 +106,24 @@ def of_elements(read: HostRead, model: SemanticModel) -> str:
 
 
 def in_every(node: ast.AST, model: SemanticModel) -> str:
-    """Return how often a node runs: in every step, in every update where each takes a gradient step only, or
-    for each agent.
+    """Return how often a node runs: in every step, in every update if the code around it learns and steps no
+    environment, or for each agent.
     """
     beat = model.frequency.cadence(node)
-    is_update = beat is not None and beat.drivers == {Driver.GRADIENT_STEP}
     loops = model.frequency.loops(node)
+    is_update = beat is not None and beat.drivers == {Driver.GRADIENT_STEP} and _learns(node, model)
     if loops and any(_AGENTS.search(name.lower()) for name in _names_in_header(loops[0])):
         return "for each agent in every update" if is_update else "for each agent in every step"
     return "in every update" if is_update else "in every step"
+
+
+def _learns(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether the function of a node, or the innermost loop around it, computes gradients itself."""
+    loops, function = model.frequency.loops(node), model.function(node)
+    around: ast.AST | None = loops[0] if loops else function
+    return around is not None and any(
+        isinstance(part, ast.Attribute) and part.attr == "backward" for part in descendants(around)
+    )
 
 
 def synchronises(read: HostRead, model: SemanticModel) -> str:
@@ -139,25 +148,28 @@ def advice_for_row(read: HostRead, loop: AnyLoop, model: SemanticModel) -> str |
         return None
     match read.tensor.slice:
         case ast.Name(id=name) if name in variable_names(loop.target):
-            return f"Read all of it before the loop: `{shown(read.tensor.value, model)}.{_whole_read(read)}`"
+            return f"Read all of it before the loop: `{_read_whole(read.tensor.value, read, model)}`"
     return None
 
 
-def _whole_read(read: HostRead) -> str:
-    """Return the call that reads all rows of a tensor at once, of which each is read."""
+def _read_whole(whole: ast.expr, read: HostRead, model: SemanticModel) -> str:
+    """Return code that reads all rows of a tensor at once, of which each is read, or a list of tensors."""
+    text = shown(whole, model)
+    if model.types.type_of(whole).tag in (TypeTag.LIST, TypeTag.TUPLE) or text.endswith("_list"):
+        text = f"torch.stack({text})"
     if read.method in (*NUMBERS, "tolist"):
-        return "tolist()"
-    return "cpu()" if read.method == "cpu" else "cpu().numpy()"
+        return f"{text}.tolist()"
+    return f"{text}.cpu()" if read.method == "cpu" else f"{text}.cpu().numpy()"
 
 
 def advice_for_elements(read: HostRead, loop: AnyLoop, model: SemanticModel) -> str:
     """Return the advice for a read of each element."""
     where = "comprehension" if isinstance(loop, COMPREHENSIONS) else "loop"
     if isinstance(read.tensor, ast.Subscript):
-        return f"Read all of it before the {where}: `{shown(read.tensor.value, model)}.{_whole_read(read)}`"
+        return f"Read all of it before the {where}: `{_read_whole(read.tensor.value, read, model)}`"
     whole = iterated(loop, model)
     if whole is not None:
-        return f"Read all of it before the {where}: `{shown(whole, model)}.{_whole_read(read)}`"
+        return f"Read all of it before the {where}: `{_read_whole(whole, read, model)}`"
     at_once = _for_all_columns(read.tensor, model)
     if at_once is not None:
         return f"Compute it for all iterations at once, and read the result before the {where}: `{at_once}`"
