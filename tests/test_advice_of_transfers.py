@@ -110,3 +110,34 @@ def test_random_numbers_of_the_device(create: str, draws: bool, tmp_path: Path) 
     found = found_in(tmp_path, "RL205", lines)
     advice = found["advice"] or found["fix"]["message"]
     assert ("random stream" in json.dumps(found)) == draws, advice
+
+
+ROWS = """\
+import torch
+
+
+def collect(policy: torch.nn.Module, games: list, steps: int):
+    policy.cuda()
+    for _ in range(steps):
+        rows = policy(torch.randn(64, 8, device="cuda"))
+        kept_list = [policy(torch.randn(8, device="cuda")) for _ in games]
+        for place, game in enumerate(games):
+            if game.moves == 0:
+                rows[place] = 0
+            LINES
+        loss = policy(torch.randn(64, 8, device="cuda")).mean()
+        loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "code"),
+    [
+        ("game.kept[0] = rows[place].cpu().numpy()", "rows.cpu().numpy()"),
+        ("game.kept[0] = kept_list[place].cpu().numpy()", "torch.stack(kept_list).cpu().numpy()"),
+    ],
+)
+def test_advice_on_rows_that_a_loop_counts(tmp_path: Path, lines: str, code: str) -> None:
+    """All rows are read in the form in which each is used, and a list of tensors is stacked first."""
+    found = found_in(tmp_path, "RL202", lines, ROWS)
+    assert found["advice"] == f"Read all of it before the loop: `{code}`"

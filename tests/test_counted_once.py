@@ -21,8 +21,9 @@ class Trainer:
     def train(self):
         for batch in self.loader:
             values = self.net(batch.cuda())
-            for value in values:
-                yield value.max().item()
+            if len(batch) > 1:
+                for value in values:
+                    yield value.max().item()
             loss = values.mean()
             self.optimizer.zero_grad()
             loss.backward()
@@ -100,6 +101,15 @@ def test_one_default_mends_all_files(tmp_path: Path) -> None:
     found = findings_in(tmp_path, "RL321")
     assert [level for _, level in levels(found)] == ["medium", "low"]
     assert "one.py" in found[1]["impact"]["basis"]
+
+
+def test_a_file_that_trains_comes_before_a_demonstration(tmp_path: Path) -> None:
+    """The impact stays with the file that trains, whatever the order of the names."""
+    for name in ("a_demo.py", "train.py"):
+        (tmp_path / name).write_text(POLICY)
+    found = findings_in(tmp_path, "RL321")
+    by_file = {Path(each["filename"]).name: each["impact"]["level"] for each in found}
+    assert by_file == {"a_demo.py": "low", "train.py": "medium"}
 
 
 def test_the_change_of_a_buffer_mends_its_sampling(tmp_path: Path) -> None:

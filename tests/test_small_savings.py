@@ -544,3 +544,39 @@ def train(net):
     )
     found = [each for each in findings_in(tmp_path, "RL103") if each["code"] == "RL103"]
     assert [each["impact"]["level"] for each in found] == [level]
+
+
+WATCHED = """\
+import torch
+
+
+class Screen:
+    def __init__(self, net, device: torch.device):
+        self.net = net.to(device)
+        self.device = device
+
+    def act(self, frame):
+        pixels = torch.tensor(frame, dtype=torch.float32, device=self.device).div_(255)
+        return self.net(pixels).argmax(-1).cpu().numpy()
+
+
+def play(screen: Screen, num_envs: int):
+    envs = MAKE
+    frame, info = envs.reset()
+    for _ in range(100_000):
+        frame, reward, done, truncated, info = envs.step(screen.act(frame))
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "level"),
+    [("gymnasium.make('Pong')", "low"), ("gymnasium.make_vec('Pong', num_envs=num_envs)", "unknown")],
+)
+def test_one_frame_has_few_bytes(made: str, level: str, tmp_path: Path) -> None:
+    """One frame per step of an environment is copied in microseconds, frames of many are not."""
+    text = WATCHED.replace("MAKE", made)
+    if level == "low":
+        text = text.replace("(screen: Screen, num_envs: int)", "(screen: Screen)")
+    (tmp_path / "run.py").write_text(f"import gymnasium\n{text}")
+    (found,) = findings_in(tmp_path, "RL211")
+    assert found["impact"]["level"] == level

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from rlint.findings import CodeExtent, Finding, Related
+from rlint.semantics.frequency.roles import evaluates
 
 if TYPE_CHECKING:
     from rlint.syntax.syntax_index import SyntaxIndex
@@ -33,7 +35,8 @@ def counted_once(findings: Sequence[Finding], syntax: SyntaxIndex) -> list[Findi
 
 def counted_once_in_project(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings of a run, those with a low impact that the change for another one mends in all
-    files.
+    files. The first is in a file that trains, rather than in one that shows or measures a trained policy,
+    judging by its name.
     """
     return _counted(
         findings, lambda finding: "project" if finding.one_change_mends is CodeExtent.PROJECT else None
@@ -52,7 +55,7 @@ def _counted(findings: Iterable[Finding], extent_of: Callable[[Finding], object]
     counted: list[Finding] = []
     main: dict[object, Finding] = {}
     others: dict[object, list[Finding]] = {}
-    for finding in sorted(findings, key=lambda each: (-each.heat, -each.confidence, each.sort_key)):
+    for finding in sorted(findings, key=_order):
         extent = extent_of(finding) if finding.minor is None else None
         if extent is None:
             counted.append(finding)
@@ -69,6 +72,10 @@ def _counted(findings: Iterable[Finding], extent_of: Callable[[Finding], object]
         repeats = sorted(others.get(extent, ()), key=lambda each: each.sort_key)
         counted += [_naming(first, repeats), *repeats]
     return counted
+
+
+def _order(finding: Finding) -> tuple[object, ...]:
+    return -finding.heat, -finding.confidence, evaluates(PurePath(finding.path).stem), finding.sort_key
 
 
 def _naming(first: Finding, repeats: Sequence[Finding]) -> Finding:

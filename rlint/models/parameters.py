@@ -31,3 +31,9 @@ CALLED_AT: Mapping[str, tuple[int, ...]] = {
     },
 }
 """Positions of the arguments that a function calls, by its qualified name, if its parameters are known."""
+
+VALIDATES_INSIDE = frozenset(
+    "ExpRelaxedCategorical FisherSnedecor Multinomial OneHotCategorical OneHotCategoricalStraightThrough"
+    " RelaxedBernoulli RelaxedOneHotCategorical".split()
+)
+"""Distributions of torch that create another one, which their `validate_args` does not reach."""

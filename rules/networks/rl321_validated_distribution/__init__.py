@@ -25,6 +25,9 @@ With validation, the constructor compares each parameter with its limits, and `l
 each value. For the small tensors of a policy these comparisons take as long as the arithmetic. On a GPU
 each of them synchronises with the device, because Python reads the result.
 
+`OneHotCategorical`, `Multinomial` and the relaxed distributions create another distribution inside, which
+their `validate_args` does not reach: for these the advice is to disable validation globally.
+
 A `MultivariateNormal` factorises its covariance in the constructor and solves a triangular system in each
 `log_prob`. With a diagonal covariance, its components are independent, and `Independent(Normal(mean, std),
 1)` is the same distribution without either cost.
@@ -100,6 +103,7 @@ from rlint.rule import (
     Rule,
     SemanticModel,
     TypeTag,
+    UseKind,
     descendants,
     models,
     parameters,
@@ -140,10 +144,6 @@ BEFORE_VALIDATE_ARGS = {
     if name.startswith(PACKAGE)
 }
 """Number of positional parameters before `validate_args`; two, unless listed."""
-WITHOUT_VALIDATION = (
-    "Pass `validate_args=False`, or disable validation globally at start-up: "
-    "`torch.distributions.Distribution.set_default_validate_args(False)`"
-)
 PARAMETERS = frozenset(
     "loc scale logits probs concentration rate df low high covariance_matrix scale_tril".split()
 )
@@ -152,8 +152,17 @@ _OF_NUMBERS = "its parameters are numbers, which are checked in host memory"
 _OF_DISTRIBUTION = "its parameters are those of another distribution, of which it is a copy or a part"
 _LONG_STEP = "a step of a network for images or sequences takes far longer than the checks"
 CATCHES = frozenset({"builtins.ValueError", "builtins.Exception", "builtins.BaseException"})
-_CHECKED = "its parameters when it is created, and each value whose probability is computed"
+_PARAMETERS = "its parameters when it is created"
 _VALUES = "each value whose probability is computed"
+_CHECKED = f"{_PARAMETERS}, and {_VALUES}"
+_OF_VALUES = frozenset({"log_prob", "cdf", "icdf"})
+"""The methods that check a value."""
+_SWITCH = "`torch.distributions.Distribution.set_default_validate_args(False)`"
+WITHOUT_VALIDATION = f"Pass `validate_args=False`, or disable validation globally at start-up: {_SWITCH}"
+ONLY_GLOBALLY = (
+    f"Disable validation globally at start-up: {_SWITCH}; "
+    "`validate_args=False` does not reach the distribution that `{}` creates inside"
+)
 
 
 class ValidatedDistribution(Rule):
@@ -207,6 +216,9 @@ class ValidatedDistribution(Rule):
         is_base = is_super_constructor(call.func, model)
         shown = f"`{model.source.text(call.func)}`" + (f" of `{name}`" if is_base else "")
         what = _VALUES if name in PASSES_ON else _CHECKED
+        if name not in PASSES_ON and not is_base and not may_check_values(call, model):
+            what = _PARAMETERS
+        is_passed = name not in parameters.VALIDATES_INSIDE
         is_held = model.names.qualified(call.func) is None and not is_base
         parameter = defaulted(call.func, model) if is_held else None
         assumes = f"no caller passes another `{parameter}`" if parameter else None
@@ -216,8 +228,8 @@ class ValidatedDistribution(Rule):
             model,
             call,
             f"{shown} checks {what}; on a GPU, each check synchronises with the device",
-            fix=None if requests_validation(call) else without_validation(call, model),
-            advice=WITHOUT_VALIDATION,
+            fix=without_validation(call, model) if is_passed and not requests_validation(call) else None,
+            advice=WITHOUT_VALIDATION if is_passed else ONLY_GLOBALLY.format(name),
             assumes=assumes,
             related=[
                 (store, "replaces the function instead of calling it, so validation stays on")
@@ -291,6 +303,25 @@ class ValidatedDistribution(Rule):
             assumes=softmax.assumes,
             workload="acting",
         )
+
+
+def may_check_values(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether the program may compute the probability of a value: not if only other methods and attributes
+    of the distribution are used.
+    """
+    for use in model.dataflow.uses(call):
+        if use.cause is not None:
+            return True
+        match use.at:
+            case ast.Call(func=ast.Attribute(attr=method)) if use.kind is UseKind.METHOD:
+                pass
+            case ast.Attribute(attr=method) if use.kind is UseKind.ATTRIBUTE:
+                pass
+            case _:
+                return True
+        if method in _OF_VALUES:
+            return True
+    return False
 
 
 def why_cheap(call: ast.Call) -> str | None:

@@ -46,6 +46,9 @@ Without pinning the gain is small, because the driver first copies the tensor to
 in programs that pin no memory have a low impact, as have those in programs of small networks that learn from
 vectors. Pinning each tensor just before its copy does not help: it takes as long as the copy.
 
+Copies of the parts of one batch that follow each other are one cost, which one change mends: the first, or
+the one that likely holds the most data, keeps its impact, and the others have a low one.
+
 ## Example
 ```python
 import torch
@@ -105,7 +108,6 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import (
-    FUNCTIONS,
     Applicability,
     Device,
     Finding,
@@ -120,46 +122,25 @@ from rlint.rule import (
     batches,
     models,
     target_of_move,
-    torch_settings,
-    unpacked_options,
 )
 from rlint.rules.transfers._shared.epoch_loops import ONCE, CopiedAgain, copied_again
-from rlint.rules.transfers._shared.made import creation_of, move_of
-from rlint.rules.transfers._shared.made_in_branches import made_in_branches
-from rlint.rules.transfers._shared.there_and_back import left_device
-from rlint.rules.transfers.rl201_blocking_transfer.batch_parts import (
-    converted_value,
-    is_from_loader,
-    is_joined_from_transitions,
-    is_part_of_batch,
+from rlint.rules.transfers.rl201_blocking_transfer.batch_parts import converted_value
+from rlint.rules.transfers.rl201_blocking_transfer.blocking_copies import (
+    VECTORS,
+    BlockingCopy,
+    blocking_copy,
+    is_unpinned,
+    minor_gain,
 )
 from rlint.rules.transfers.rl201_blocking_transfer.converted_parts import converted_part
 from rlint.rules.transfers.rl201_blocking_transfer.copied_in_epochs import copied_in_epochs, copied_next_to
-from rlint.rules.transfers.rl201_blocking_transfer.joined_samples import is_joined_from_samples
+from rlint.rules.transfers.rl201_blocking_transfer.copied_together import copied_together, why_shared
 from rlint.rules.transfers.rl201_blocking_transfer.moved_samples import moved_samples
-from rlint.rules.transfers.rl201_blocking_transfer.transfer_sources import (
-    array_of,
-    given_type,
-    has_unknown_source,
-    is_converted_by_helper,
-    is_made_here,
-    is_never_written,
-    is_used_as_mapping,
-    is_used_as_network,
-)
+from rlint.rules.transfers.rl201_blocking_transfer.transfer_sources import array_of, is_never_written
 
-POSITIONAL_BEFORE_NON_BLOCKING = {"to": 2, "cuda": 1}
-KEYWORDS = frozenset({"device", "dtype", "memory_format", "copy"})
 LONGEST_SHOWN = 40
-_FIELDS = ("obs", "observations", "states", "actions", "rewards", "masks", "dones")
-"""Attributes of the buffers of a program."""
 _STREAMS = ("Stream", "ExternalStream", "StreamContext", "set_stream", "stream")
 """Names of torch that create CUDA streams, or make them current."""
-_OF_VECTORS = 2
-"""The dimensions of a batch of vectors."""
-_UNPINNED = "an asynchronous copy gains little while the source is not pinned"
-_VECTORS = "small batches of vectors are copied in microseconds"
-_NOTHING_PINNED = "the program pins no memory, and an asynchronous copy from other memory gains little"
 
 
 class BlockingTransfer(Rule):
@@ -181,71 +162,34 @@ class BlockingTransfer(Rule):
             if together[0] is node and model.frequency.heat_of(node).level >= self.heat:
                 yield self._of_epochs(together, again, model)
             return
-        match node:
-            case ast.Call(func=ast.Attribute(value=source, attr="to" | "cuda" as method)):
-                pass
-            case ast.Call(func=ast.Attribute(value=source, attr="type"), args=[_], keywords=[]):
-                yield from self._of_type(node, source, model)
-                return
-            case _:
-                return
-        assert isinstance(node, ast.Call)
-        if len(node.args) > POSITIONAL_BEFORE_NON_BLOCKING[method]:
-            return
-        if not keywords_of(node, model) <= KEYWORDS:
-            return
-        target = target_of(node, method, model)
-        if target is None or target in (Device.HOST, Device.OTHER):
+        if not isinstance(node, ast.Call):
             return
         samples = moved_samples(node, model)
         if node in samples:
             is_hot = model.frequency.heat_of(node).level >= self.heat
             if node is samples[0] and is_hot and not model.types.is_on_cpu(node):
-                yield self._of_sample(node, source, samples[1:], model)
+                assert isinstance(node.func, ast.Attribute)
+                yield self._of_sample(node, node.func.value, samples[1:], model)
             return
-        is_sure = is_on_host(source, model)
-        if not is_sure and not is_likely_on_host(node, source, model):
-            model.silent("{} is not known to be in host memory", source)
-            return
-        if model.frequency.heat_of(node).level < self.heat:
-            return
-        if is_made_here(source, model) or (target is not Device.CUDA and model.types.is_on_cpu(node)):
-            return  # create-then-move; or no copy at all, unless it fails there: `if not x.is_cuda: x.cuda()`
-        move = move_of(node, model)
-        if move is not None and (creation_of(move, model) is not None or made_in_branches(move, model)):
-            return
-        if left_device(source, model) is not None:
-            model.silent("{} has been on the device before: a round trip", source)
-            return
-        if not is_sure and not is_likely_part(source, model) and not has_unknown_source(source, model):
-            model.silent("where {} comes from is not known", source)
-            return
-        kind = model.types.type_of(source)
-        again = copied_again(source, model)
-        yield self.finding(
-            model,
-            node,
-            message(node, kind, model) + (again.says(model) if again is not None else ""),
-            fix=build_fix(node, source, target, model),
-            advice=ONCE if again is not None else advice(kind),
-            assumes=assumption(node, source, model, is_sure=is_sure),
-            minor=minor_gain(kind, model),
-        )
+        copy = model.once(blocking_copy, node)
+        if copy is not None and model.frequency.heat_of(node).level >= self.heat:
+            yield self._of_copy(copy, model)
 
-    def _of_type(self, call: ast.Call, source: ast.expr, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for `torch.from_numpy(states).type(dtype)`, where `dtype` may name a device."""
-        move = move_of(call, model)
-        if move is None or model.frequency.heat_of(call).level < self.heat or not is_on_host(source, model):
-            return
-        if is_made_here(source, model) or creation_of(move, model) is not None:
-            return
+    def _of_copy(self, copy: BlockingCopy, model: SemanticModel) -> Finding:
+        """Return a finding for a copy, which may be one of several parts of a batch."""
+        call, source = copy.call, copy.source
         kind = model.types.type_of(source)
-        yield self.finding(
+        again = copied_again(source, model) if copy.target is not None else None
+        first, *others = copied_together(copy, model)
+        return self.finding(
             model,
             call,
-            message(call, kind, model),
-            advice=advice(kind),
-            minor=minor_gain(kind, model),
+            message(call, kind, model) + (again.says(model) if again is not None else ""),
+            fix=build_fix(call, source, copy.target, model) if copy.target is not None else None,
+            advice=ONCE if again is not None else advice(kind),
+            assumes=assumption(call, source, model, is_sure=copy.is_sure),
+            related=[(each, "copied beside it, at less cost") for each in others] if call is first else (),
+            minor=minor_gain(kind, model) or (None if call is first else why_shared(first, model)),
         )
 
     def _of_part(self, call: ast.Call, part: ast.Name, model: SemanticModel) -> Finding:
@@ -270,7 +214,7 @@ class BlockingTransfer(Rule):
             advice=ONCE,
             related=[(other, "copied in each epoch, too") for other in calls[1:]],
             assumes=None if is_known else f"`{shortened(again.data, model)}` is in host memory",
-            minor=None if model.program.scale() is ProgramScale.LARGE else _VECTORS,
+            minor=None if model.program.scale() is ProgramScale.LARGE else VECTORS,
         )
 
     def _of_sample(
@@ -287,97 +231,6 @@ class BlockingTransfer(Rule):
             if model.types.type_of(source).device is Device.HOST
             else f"`{shortened(source, model)}` is a tensor in host memory",
         )
-
-
-def keywords_of(call: ast.Call, model: SemanticModel) -> set[str]:
-    """Return the keywords of a call, with those that it unpacks from a dict; "**" for unknown ones."""
-    named = {keyword.arg for keyword in call.keywords if keyword.arg is not None}
-    options = unpacked_options(call, model.types.type_of)
-    return named | ({"**"} if options is None else options.keys())
-
-
-def target_of(call: ast.Call, method: str, model: SemanticModel) -> Device | None:
-    """Return the device that a tensor is moved to; None if the call may only change the dtype."""
-    if method == "cuda":
-        return Device.CUDA
-    target = target_of_move(call)
-    if target is not None:
-        return model.types.device_of(target) if model.types.is_device(target) else None
-    options = unpacked_options(call, model.types.type_of) or {}
-    return model.types.device_of(options["device"]) if "device" in options else None
-
-
-def is_on_host(source: ast.expr, model: SemanticModel) -> bool:
-    """Whether the source certainly is a tensor in host memory."""
-    array = array_of(source, model)
-    if array is not None:
-        return given_type(array, source, model).tag is TypeTag.NDARRAY
-    kind = model.types.type_of(source)
-    if kind.device is not Device.HOST or kind.tag not in (TypeTag.TENSOR, TypeTag.BATCH):
-        return False
-    # a batch of unknown type may be an object whose `to` has no `non_blocking`
-    return batches.is_plain(kind) if kind.tag is TypeTag.BATCH else not is_used_as_mapping(source, model)
-
-
-def is_likely_on_host(call: ast.Call, source: ast.expr, model: SemanticModel) -> bool:
-    """Whether the program moves an unknown tensor in a way that makes no sense if it is on the device
-    already: by `.cuda()`, under a condition that tests for a device, part by part of a batch, or after
-    converting it if it is an array.
-    """
-    kind = model.types.type_of(source)
-    if kind.device is not Device.UNKNOWN or kind.tag not in (TypeTag.TENSOR, TypeTag.UNKNOWN):
-        return False
-    if not kind and is_used_as_network(source, model):
-        return False
-    array = array_of(source, model)
-    if array is not None:
-        if has_data_on_device(model):
-            return False
-        given = given_type(array, source, model)
-        return is_converted_by_helper(source, model) and not given and not may_be_tensor(given)
-    assert isinstance(call.func, ast.Attribute)
-    if call.func.attr == "cuda" or is_guarded_by_device_test(call, model):
-        return True
-    is_part: bool = is_likely_part(source, model)
-    return is_part
-
-
-def has_data_on_device(model: SemanticModel) -> bool:
-    """Whether the project has environments that run on the GPU, and no class that holds their data in
-    arrays.
-    """
-    if not model.program.sets(torch_settings.DEVICE_ENVIRONMENTS, anywhere=True):
-        return False
-    return not any(TypeTag.NDARRAY in model.program.attribute_types(name) for name in _FIELDS)
-
-
-def may_be_tensor(kind: Type) -> bool:
-    """Whether one of the choices of an unknown type is a tensor, which may be on the device already."""
-    choices = kind.caveat.choices if kind.caveat is not None else ()
-    return any(choice.kind.tag is TypeTag.TENSOR for choice in choices)
-
-
-def is_likely_part(source: ast.expr, model: SemanticModel) -> bool:
-    """Whether an unknown tensor is, or comes from, a part of a batch that the program moves part by part."""
-    found: bool = (
-        is_part_of_batch(source, model)
-        or is_joined_from_transitions(source, model)
-        or (is_joined_from_samples(source, model) and not has_data_on_device(model))
-        or is_from_loader(source, model)
-    )
-    return found
-
-
-def is_guarded_by_device_test(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a call runs only if the innermost condition around it finds a device."""
-    child: ast.AST = call
-    for around in model.ancestors(call):
-        if isinstance(around, FUNCTIONS):
-            return False
-        if isinstance(around, (ast.If, ast.IfExp)) and child is not around.test:
-            return model.types.tests_device(around.test)
-        child = around
-    return False
 
 
 def assumption(call: ast.Call, source: ast.expr, model: SemanticModel, *, is_sure: bool) -> str | None:
@@ -423,27 +276,6 @@ def shown_move(call: ast.Call, model: SemanticModel) -> str:
         )
         shown = f".{call.func.attr}({arguments})"
     return f"`{shown}`"
-
-
-def minor_gain(kind: Type, model: SemanticModel) -> str | None:
-    """Return why an asynchronous copy gains little here; None if the source is, or may be, pinned."""
-    if is_unpinned(kind):
-        return _UNPINNED
-    if batches.is_pinned(kind):
-        return None
-    if not model.program.sets(torch_settings.PINS):
-        return _NOTHING_PINNED
-    return _VECTORS if is_of_vectors(kind, model) else None
-
-
-def is_of_vectors(kind: Type, model: SemanticModel) -> bool:
-    """Whether a tensor likely holds a few numbers per row, in a program of small networks."""
-    return model.program.scale() is ProgramScale.SMALL and (kind.rank is None or kind.rank <= _OF_VECTORS)
-
-
-def is_unpinned(kind: Type) -> bool:
-    """Whether a tensor is known to be in memory that is not pinned."""
-    return kind.of in (batches.COLLATED, batches.FROM_NUMPY)
 
 
 def advice(kind: Type) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Device, Function, SemanticModel, TypeTag, descendants, target_of_move
+from rlint.rule import Device, Function, SemanticModel, descendants, target_of_move
+from rlint.rules.transfers._shared.datasets import loads_sample
 
 
 def moved_samples(call: ast.Call, model: SemanticModel) -> list[ast.Call]:
@@ -12,15 +13,13 @@ def moved_samples(call: ast.Call, model: SemanticModel) -> list[ast.Call]:
     data by its index: `self.states[i].to(self.device)`, `tuple(part[i].to(self.device) for part in parts)`.
     """
     function = model.function(call)
-    if function is None or function.name != "__getitem__" or len(function.args.args) != 2:
+    if function is None or not loads_sample(function, model):
         return []
     found: list[ast.Call] = model.once(_moved_in, function)
     return found
 
 
 def _moved_in(function: Function, model: SemanticModel) -> list[ast.Call]:
-    if not _is_of_dataset(function, model):
-        return []
     index = function.args.args[1].arg
     found = [
         node
@@ -58,11 +57,3 @@ def _value(source: ast.expr, model: SemanticModel) -> ast.expr:
     bound = model.dataflow.definitions(source)
     value = bound[0].value if len(bound) == 1 and not bound[0].path else None
     return value if value is not None else source
-
-
-def _is_of_dataset(function: Function, model: SemanticModel) -> bool:
-    """Whether a method belongs to a dataset of torch."""
-    receiver = function.args.args[0].arg
-    used = (node for node in descendants(function) if isinstance(node, ast.Name) and node.id == receiver)
-    own = next(used, None)
-    return own is not None and model.types.type_of(own).tag is TypeTag.DATASET

@@ -90,7 +90,8 @@ tensor at once does not take longer.
 
 Up to four reads in a step, outside of inner loops, have a low impact; in a gradient step of a network for
 images or sequences, up to twelve. So have the reads of a line search or a similar loop that ends as one of
-them decides.
+them decides, those once per update where the same function reads the device for each row of a batch, and
+those in a loop whose iterations wait for another program, such as the engine of a game.
 
 ## Example
 ```python
@@ -163,6 +164,7 @@ from rlint.rules.transfers._shared.in_steps import is_in_gradient_steps
 from rlint.rules.transfers._shared.there_and_back import leaves_device, ways_back
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, said_of_reads, stacked
 from rlint.rules.transfers.rl202_host_round_trip.assumptions import assumption, fewest, placed
+from rlint.rules.transfers.rl202_host_round_trip.costlier_work import why_below_loop
 from rlint.rules.transfers.rl202_host_round_trip.few_reads import (
     why_cheap,
 )
@@ -333,6 +335,7 @@ class HostRoundTrip(Rule):
                     f"`backward` copies the gradient back to the device",
                     advice="Compute the loss on the device, and move the other operands there",
                     related=[(copy, "also copied with its graph") for copy in copies[1:]],
+                    minor=why_below_loop(call, model),
                 )
             return
         yield self.finding(

@@ -15,6 +15,7 @@ from rlint.rule import (
     vocabulary,
 )
 from rlint.rules.transfers._shared.in_steps import is_in_long_step, is_repeated
+from rlint.rules.transfers.rl202_host_round_trip.costlier_work import why_below_loop
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 from rlint.rules.transfers.rl202_host_round_trip.mode_branches import is_given
 from rlint.rules.transfers.rl202_host_round_trip.purposes.loop_tests import loop_ended_by
@@ -34,12 +35,15 @@ def why_cheap(reads: Sequence[HostRead], model: SemanticModel) -> str | None:
     """Return why these reads of one step cost little together: there are few, and none is repeated. Each
     takes a call and a wait for kernels that the step waits for in any case. A long gradient step may have
     more of them. If the program needs one of the values at once, it waits for all of them, and so it does in
-    each iteration of a loop that one of them may end.
+    each iteration of a loop that one of them may end. A loop beside them that reads row by row takes longer.
     """
     if len(reads) > 1 and len(distinct(reads, model)) == 1 and _runs_networks_too(reads[0].node, model):
         return _AGAIN
     if any(loop_ended_by(read, model) is not None for read in reads):
         return NEEDED
+    outweighed: str | None = why_below_loop(reads[0].node, model)
+    if outweighed is not None:
+        return outweighed
     if 1 < len(reads) <= 2 * _FEW and any(is_needed(read, model) for read in reads):
         loops = model.frequency.loops(reads[0].node)
         if not is_repeated(reads[0].node, model) or (loops and why_few_parts(loops[0], model)):

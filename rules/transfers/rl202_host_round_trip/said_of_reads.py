@@ -13,6 +13,7 @@ from rlint.rule import (
     frozen,
 )
 from rlint.rules.transfers._shared.in_steps import is_in_layer
+from rlint.rules.transfers.rl202_host_round_trip.costlier_work import why_outweighed
 from rlint.rules.transfers.rl202_host_round_trip.few_reads import (
     NEEDED,
     why_cheap,
@@ -25,9 +26,11 @@ from rlint.rules.transfers.rl202_host_round_trip.purposes.forward_reads import l
 from rlint.rules.transfers.rl202_host_round_trip.purposes.value_trips import ValueTrip
 from rlint.rules.transfers.rl202_host_round_trip.wording import (
     advice_for_elements,
+    advice_for_row,
     of_elements,
     of_step,
     shown,
+    synchronises,
     together,
 )
 
@@ -103,8 +106,9 @@ def of_inner_loop(read: HostRead, loop: Loop, model: SemanticModel) -> Said:
     """Return what to say about a read in a loop that only stores what it reads."""
     return Said(
         of_elements(read, model),
-        advice=f"Keep the tensors in a list, and read them at once after the loop: {together([read])}",
-        minor=why_few_parts(loop, model),
+        advice=advice_for_row(read, loop, model)
+        or f"Keep the tensors in a list, and read them at once after the loop: {together([read])}",
+        minor=why_few_parts(loop, model) or why_outweighed(loop, model),
     )
 
 
@@ -130,8 +134,7 @@ def of_collected(read: HostRead, collected: ast.expr, model: SemanticModel) -> S
     """Return what to say about a read that a loop only collects in a list or a sum."""
     name = shown(collected, model)
     return Said(
-        f"`{shown(read.node, model)}` synchronises with the device in every step, though "
-        f"`{name}` is not used before the loop ends",
+        f"{synchronises(read, model)}, though `{name}` is not used before the loop ends",
         advice=f"Append the tensor (`.detach()`), and read all of them together after the loop: "
         f"`torch.stack({name}).cpu()`"
         if isinstance(getattr(collected, "ctx", None), ast.Load)
@@ -153,7 +156,7 @@ def of_repeated(read: HostRead, model: SemanticModel) -> Said:
 def of_state(read: HostRead, state: ast.Attribute, model: SemanticModel) -> Said:
     """Return what to say about a condition on a buffer or parameter of a network."""
     return Said(
-        f"`{shown(read.node, model)}` synchronises with the device in every step: "
+        f"{synchronises(read, model)}: "
         f"`{shown(state, model)}` is a tensor that moves to the device with its network",
         advice="Keep a Python number or bool beside it, and use that",
         minor=None if is_in_layer(read.node, model) else why_cheap([read], model),
@@ -163,7 +166,7 @@ def of_state(read: HostRead, state: ast.Attribute, model: SemanticModel) -> Said
 def of_operand(read: HostRead, use: ast.expr, model: SemanticModel) -> Said:
     """Return what to say about a number that only arithmetic with device tensors uses."""
     return Said(
-        f"`{shown(read.node, model)}` synchronises with the device in every step, though the number is "
+        f"{synchronises(read, model)}, though the number is "
         f"only used in arithmetic with tensors of the device",
         advice="Keep it on the device, as a tensor: `.detach()`",
         related=[(use, "used with a tensor here")],
@@ -186,8 +189,7 @@ def of_message(read: HostRead, message: ast.Call, model: SemanticModel) -> Said:
     """Return what to say about a tensor in the text of a debug message."""
     function = shown(message.func, model)
     return Said(
-        f"`{shown(read.node, model)}` synchronises with the device in every step to be formatted, even "
-        f"if `{function}` writes nothing",
+        f"{synchronises(read, model)} to be formatted, even if `{function}` writes nothing",
         advice=f'Pass it as an argument, which is formatted only if it is written: `{function}("%s", x)`',
         minor=why_cheap([read], model),
     )
@@ -196,7 +198,7 @@ def of_message(read: HostRead, message: ast.Call, model: SemanticModel) -> Said:
 def of_check(read: HostRead, model: SemanticModel) -> Said:
     """Return what to say about a check of a device tensor, which nothing else depends on."""
     return Said(
-        f"`{shown(read.node, model)}` synchronises with the device in every step, only to be checked",
+        f"{synchronises(read, model)}, only to be checked",
         advice="Remove the check, check in every few steps only, or on the device with `torch._assert_async`",
         minor=why_cheap([read], model),
     )
@@ -234,8 +236,7 @@ def of_forward(read: HostRead, model: SemanticModel) -> Said:
 def of_branch(read: HostRead, model: SemanticModel) -> Said:
     """Return what to say about a condition that selects which tensors are computed."""
     return Said(
-        f"`{shown(read.node, model)}` synchronises with the device in every step, only to decide which "
-        f"tensors are computed",
+        f"{synchronises(read, model)}, only to decide which tensors are computed",
         advice="Compute with the mask itself, without a condition: `torch.where`, or multiply by it",
         minor=why_cheap([read], model),
     )
@@ -246,7 +247,7 @@ def of_loop(read: HostRead, loop: AnyLoop, model: SemanticModel) -> Said:
     return Said(
         of_elements(read, model),
         advice=advice_for_elements(read, loop, model),
-        minor=why_few_parts(loop, model),
+        minor=why_few_parts(loop, model) or why_outweighed(loop, model),
     )
 
 

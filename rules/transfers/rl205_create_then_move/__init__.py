@@ -40,6 +40,9 @@ environment waits for the action in any case.
 
 On the CPU, `.to(device)` returns the same tensor, so the fix saves only the call.
 
+Tensors that a function creates and moves in the same way, in lines next to each other, are mended by one
+change: one keeps its impact, the others have a low one.
+
 ## Example
 ```python
 import torch
@@ -106,13 +109,14 @@ from rlint.rules.transfers._shared.made import (
     DeviceMove,
     copies_nothing,
     creation_of,
-    is_created_on_device,
     is_data,
     move_of,
 )
-from rlint.rules.transfers._shared.made_arrays import copies_literal, function_for_array
+from rlint.rules.transfers._shared.made_arrays import function_for_array
 from rlint.rules.transfers._shared.made_in_branches import made_in_branches
 from rlint.rules.transfers.rl205_create_then_move.cheap_creations import why_cheap, why_cheap_in_branches
+from rlint.rules.transfers.rl205_create_then_move.created_together import created_together, why_shared
+from rlint.rules.transfers.rl205_create_then_move.creations import data_of, reported_creation
 from rlint.rules.transfers.rl205_create_then_move.make_there import build_fix
 from rlint.rules.transfers.rl205_create_then_move.noise_in_buffers import drawn_for_buffers
 
@@ -141,25 +145,18 @@ class CreateThenMove(Rule):
         move = move_of(node, model)
         if move is None or model.frequency.heat_of(node).level < self.heat:
             return
-        creation = creation_of(move, model)
-        if creation is None and (made := made_in_branches(move, model)):
+        if creation_of(move, model) is None and (made := made_in_branches(move, model)):
             yield self._of_branches(move, made, model)
             return
-        if creation is None or is_created_on_device(creation, model):
-            model.silent("{} is not created in host memory by a call that takes `device=`", node)
+        creation = model.once(reported_creation, node)
+        if creation is None:
             return
-        if any(model.source.span(other) < model.source.span(node) for other in creation.again):
-            model.silent("{} is reported where it is moved first", node)
-            return
-        data = data_of(creation, model)
-        if data and all(_is_empty(call) for call in data):
-            model.silent("{} has no items to copy", node)
-            return
-        if data and move.continues:
-            model.silent("{} does not wait for the copy, and `device=` would", node)
-            return
-        like = move.like
+        data, like = data_of(creation, model), move.like
         again = copied_again(data[0].args[0], model) if data and data[0].args else None
+        cheap = why_cheap(creation, data, model)
+        if again is not None and again.is_listed(model):
+            cheap = None
+        first, *others = created_together(creation, model) if cheap is None else (node,)
         yield self.finding(
             model,
             node,
@@ -172,9 +169,10 @@ class CreateThenMove(Rule):
                     for write in creation.writes
                 ],
                 *[(use, of_other_use(use)) for use in creation.again],
+                *[(each, "created and moved in the same way") for each in others if node is first],
             ],
             assumes=f"`{model.source.text(like)}` is on an accelerator" if like is not None else None,
-            minor=None if again is not None and again.is_listed(model) else why_cheap(creation, data, model),
+            minor=cheap if node is first else why_shared(first, model),
         )
 
     def _of_branches(self, move: DeviceMove, made: list[ast.Call], model: SemanticModel) -> Finding:
@@ -228,24 +226,6 @@ def is_fixable(creation: Creation) -> bool:
     if any(keyword.arg is None for call in made.calls for keyword in call.keywords):
         return False  # these may name a device
     return not (made.drawn_from or made.is_array or creation.writes or creation.again)
-
-
-def _is_empty(call: ast.Call) -> bool:
-    """Whether nothing is copied: `torch.tensor([])`."""
-    match call.args[:1]:
-        case [ast.List(elts=[]) | ast.Tuple(elts=[])]:
-            return True
-    return False
-
-
-def data_of(creation: Creation, model: SemanticModel) -> list[ast.Call]:
-    """Return the constructors that copy existing data."""
-    made = creation.made
-    return [
-        call
-        for call in made.calls
-        if made.filled_by is None and (copies_literal(call, model) if made.is_array else is_data(call, model))
-    ]
 
 
 def shown_move(move: DeviceMove, model: SemanticModel) -> str:

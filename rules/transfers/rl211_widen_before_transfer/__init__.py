@@ -17,7 +17,8 @@ conversions, too: `torch.FloatTensor(obs).to(device)`. So does a conversion befo
 The conversion may also come some time before, in a helper or a method that prepares batches
 (`frames.astype(np.float32) / 255.0`), if the dtype is known to be small or the result is divided by 255. If
 the move is in other code, only observations count, in a program that uses devices; wrappers of environments
-that only an option turns on do not.
+that only an option turns on do not. A dataset whose `__getitem__` converts and divides by 255 counts whatever
+the names: the loader collates and copies batches of its samples.
 
 The rule does not flag:
 
@@ -33,7 +34,8 @@ A float32 number takes four bytes, a byte of a frame one. The conversion on the 
 memory, and the host-to-device copy, the slowest part, transfers four times the bytes. A `.to()` that also
 converts does so on the host before it copies. On the device the conversion takes next to no time.
 
-On the CPU nothing is copied, and there is no gain.
+On the CPU nothing is copied, and there is no gain. A single observation per step of one environment has few
+bytes: such findings have a low impact.
 
 ## Example
 ```python
@@ -106,8 +108,10 @@ from rlint.rule import (
     element_types,
     last_name,
     last_names,
+    models,
 )
 from rlint.rules.transfers._shared import made
+from rlint.rules.transfers._shared.datasets import loads_sample
 from rlint.rules.transfers._shared.in_steps import is_only_in_environment_steps
 from rlint.rules.transfers._shared.made import made_by
 from rlint.rules.transfers.rl211_widen_before_transfer.widened import (
@@ -118,6 +122,7 @@ from rlint.rules.transfers.rl211_widen_before_transfer.widened import (
     are_frames,
     dtype_of_class,
     factor,
+    has_moved_channels,
     is_scaled,
     move_of,
     narrowness,
@@ -129,6 +134,11 @@ LONGEST_SHOWN = 40
 _VIEWED = frozenset({"view", "view_as", "unflatten"})
 """Methods that need contiguous memory, which a conversion of a part of a tensor creates."""
 _ONE = "a single observation has few bytes"
+_DIMENSIONS_OF_BATCH = 4
+_SEVERAL = ("gymnasium.vector", "gym.vector", "stable_baselines3.common.vec_env")
+_MAKE_SEVERAL = last_names(*models.giving(TypeTag.ENVIRONMENT, *_SEVERAL)) - {"make"}
+_OF_SEVERAL = _MAKE_SEVERAL | {"make_vec", "num_envs", "n_envs"}
+"""Names that show that a program steps several environments at once."""
 
 
 class WidenBeforeTransfer(Rule):
@@ -143,11 +153,12 @@ class WidenBeforeTransfer(Rule):
         assert isinstance(node, ast.Call)
         if not isinstance(node.func, (ast.Attribute, ast.Name)):
             return
-        if last_name(node.func) in NAMES:
-            yield from self._of_earlier(node, model)
+        if model.frequency.heat_of(node).level < self.heat:
             return
         found = moved_by(node, model)
-        if found is None or model.frequency.heat_of(node).level < self.heat:
+        if found is None:
+            if last_name(node.func) in NAMES:
+                yield from self._of_earlier(node, model)
             return
         data, kind, dtype, fix, converted = found
         shown = shown_data(data, model)
@@ -161,13 +172,11 @@ class WidenBeforeTransfer(Rule):
             advice=f"Copy it unconverted, and convert on the device: `.to(device).{method_of(dtype)}`",
             assumes=f"{shown} holds bytes" if is_assumed else None,
             related=[(converted, "converted here")] if converted is not None else (),
-            minor=_ONE if is_assumed and is_only_in_environment_steps(node, model) else None,
+            minor=_ONE if is_one_frame(node, data, kind, model) else None,
         )
 
     def _of_earlier(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a conversion whose result is copied to a device by other code."""
-        if model.frequency.heat_of(call).level < self.heat:
-            return
         found = widened_earlier(call, model)
         if found is None or (found.move is not None and moved_by(found.move, model) is not None):
             return
@@ -175,6 +184,8 @@ class WidenBeforeTransfer(Rule):
             return
         shown = shown_data(found.data, model)
         is_single = is_only_in_environment_steps(call, model) or model.frequency.cadence(call) is None
+        if loads_sample(model.function(call), model):
+            is_single = False  # the loader collates many
         yield self.finding(
             model,
             call,
@@ -195,6 +206,18 @@ def shown_data(data: ast.expr, model: SemanticModel) -> str:
     """Return the source of the data in backticks, if it is short."""
     text = model.source.text(data)
     return "the data" if "\n" in text or len(text) > LONGEST_SHOWN else f"`{text}`"
+
+
+def is_one_frame(call: ast.Call, data: ast.expr, kind: Type, model: SemanticModel) -> bool:
+    """Whether a call copies one observation in each step of an environment, and not one for each of several
+    environments, as far as the data show it.
+    """
+    if not is_only_in_environment_steps(call, model):
+        return False
+    if are_frames(data, model) and not is_scaled(call, model):
+        return True
+    is_batch = (kind.rank or 0) >= _DIMENSIONS_OF_BATCH or has_moved_channels(data, model)
+    return not is_batch and not model.program.mentions(*_OF_SEVERAL)
 
 
 def moved_by(call: ast.Call, model: SemanticModel) -> _Widened | None:

@@ -18,8 +18,10 @@ from rlint.rule import (
     element_types,
     frozen,
     last_names,
+    legacy_tensors,
     models,
 )
+from rlint.rules.transfers._shared.datasets import loads_sample
 from rlint.rules.transfers.rl211_widen_before_transfer.widened import (
     CASTS,
     MAKERS,
@@ -31,7 +33,8 @@ from rlint.rules.transfers.rl211_widen_before_transfer.widened import (
 )
 
 _CONVERTS = models.having(Trait.FROM_DATA, "numpy") | {"numpy.float32"}
-NAMES = last_names(*_CONVERTS) | {"astype", *CASTS}
+_MAKERS = MAKERS | legacy_tensors.CLASSES
+NAMES = last_names(*_CONVERTS, *_MAKERS) | {"astype", *CASTS}
 """The calls that `widened_earlier` recognises, by name."""
 _COMPUTES = (
     Trait.RESHAPES | Trait.ELEMENTWISE | Trait.CASTS | Trait.CASTS_TO | Trait.CARRIES | Trait.FROM_DATA
@@ -77,7 +80,9 @@ def widened_earlier(call: ast.Call, model: SemanticModel) -> EarlyWidening | Non
     if model.branches.why_off(call) or _is_class_off(call, model):
         return None
     observed = any(names_observations(name) for name in names_of(data, model))
-    return EarlyWidening(data, kind, dtype, None) if observed else None
+    if not observed and not (any(map(divides, uses)) and loads_sample(model.function(call), model)):
+        return None
+    return EarlyWidening(data, kind, dtype, None)
 
 
 def _is_class_off(node: ast.AST, model: SemanticModel) -> bool:
@@ -121,6 +126,8 @@ def _cast_of(call: ast.Call, model: SemanticModel) -> tuple[ast.expr, str] | Non
             if kind.tag is not TypeTag.TENSOR or kind.device not in (Device.HOST, Device.UNKNOWN):
                 return None
             dtype = CASTS[method]
+        case ast.Call(func=func, args=[data], keywords=words) if model.names.qualified(func) in _MAKERS:
+            dtype = _dtype_of_maker(model.names.qualified(func) or "", words, model)
         case ast.Call(func=func, args=[data, *others]) if model.names.qualified(func) in _CONVERTS:
             if model.names.qualified(func) == "numpy.float32":
                 return data, "float32"
@@ -129,6 +136,13 @@ def _cast_of(call: ast.Call, model: SemanticModel) -> tuple[ast.expr, str] | Non
         case _:
             return None
     return (data, dtype) if dtype in element_types.FLOATS else None
+
+
+def _dtype_of_maker(name: str, words: list[ast.keyword], model: SemanticModel) -> str:
+    """Return the dtype to which a constructor converts its data on the host; "" if it does not."""
+    if name in legacy_tensors.CLASSES:
+        return legacy_tensors.class_dtype(name) if not words else ""
+    return model.analysis.types.dtype_of(words[0].value) if [word.arg for word in words] == ["dtype"] else ""
 
 
 def _follows(use: Use, model: SemanticModel) -> bool:
