@@ -8,6 +8,7 @@ from typing import NamedTuple
 from rlint.frozen import frozen
 from rlint.models import vocabulary
 from rlint.models.value_type import UNKNOWN, Type, TypeTag, alternatives
+from rlint.regex import regex
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.self_calls import SelfCalls
 from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary
@@ -37,6 +38,10 @@ _PROTOCOLS = ("typing.Protocol", "typing_extensions.Protocol")
 
 _FEW = 3
 """A call that may mean more methods than this does not determine what each of them is passed."""
+
+
+_NAMES_NETWORK = regex(r"(^|_)(net|nets|network|model|policy)$")
+"""Last names of variables and attributes that hold a network."""
 
 
 @frozen
@@ -360,6 +365,8 @@ class CallGraph:
         found = self._named_like(defining, method, receiver, module, by_receiver=not is_distinctive)
         if not found and is_distinctive:
             found = self._methods([cls for cls, _ in defining], method)
+        if not found and _NAMES_NETWORK.search(receiver.lower()):
+            found = self._methods(self._networks_with_one_base([cls for cls, _ in defining]), method)
         package = self._package_of(module)
         if found or not package:
             return found
@@ -394,6 +401,13 @@ class CallGraph:
         if family and (is_exact or len(family) > 1 or by_receiver):
             return self._methods(family, method)
         return self._methods(intern, method) if len(intern) == 1 and by_receiver else []
+
+    def _networks_with_one_base(self, classes: list[ClassSummary]) -> list[ClassSummary]:
+        """Return the networks among some classes, if they derive from one class of the project."""
+        networks = [cls for cls in classes if self.index.class_kind(cls).tag is TypeTag.MODULE]
+        families = map(self.index.ancestry, networks)
+        bases = [{base.path for base in each if isinstance(base, ClassSummary)} for each in families]
+        return networks if bases and len(networks) <= _FAMILY and set.intersection(*bases) else []
 
     @staticmethod
     def _is_distinctive(method: str, defining: list[_Named]) -> bool:
