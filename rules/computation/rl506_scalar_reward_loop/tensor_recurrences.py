@@ -58,8 +58,8 @@ class Recurrence:
 def tensor_recurrence(loop: AnyStepLoop, model: SemanticModel) -> Recurrence | None:
     """Return the recurrence that a loop computes over the steps of a tensor, backwards or forwards."""
     counters = _counters(loop, model)
-    if counters is None:
-        return None
+    if counters is None or model.nn.takes_gradient_steps(loop):
+        return None  # a loop over agents, each of which learns
     inner = {
         name for part in descendants(loop) if isinstance(part, ast.For) for name in _counted(part, model)
     } - counters

@@ -132,6 +132,9 @@ from rlint.rules.networks.rl314_unbatched_forward.unrolled_runs import unrolled_
 
 _FEW = "the loop runs a few times for each rollout or epoch"
 _MINOR = "each iteration runs a whole batch, so only the dispatch of the layers is saved"
+_REPEATED = (
+    "the loop generates again from the same inputs, often because a batch of all does not fit in memory"
+)
 
 
 class UnbatchedForward(Rule):
@@ -200,6 +203,8 @@ class UnbatchedForward(Rule):
         does = "runs a network" if run.in_callee else "runs"
         each = "for each item of the loop" if run.item.is_part else often(run.item)
         decodes = generates(run, model)
+        of_language = decodes or model.program.uses_language_models()
+        repeated = _REPEATED if of_language and run.item.sort is ItemKind.COUNT else None
         return self.finding(
             model,
             run.call,
@@ -209,7 +214,7 @@ class UnbatchedForward(Rule):
             if decodes
             else "Stack or pad the inputs of all iterations, and run the network once on the batch",
             assumes=f"`{text}` treats its inputs independently",
-            minor=why_off(run, model) or why_seldom(run.call, model),
+            minor=why_off(run, model) or repeated or why_seldom(run.call, model),
             stated=WHOLE_DECODES if decodes else None,
         )
 

@@ -29,6 +29,7 @@ from rlint.rule import (
     models,
     one_row_batches,
     regex,
+    variable_names,
     vocabulary,
 )
 from rlint.rules.networks.rl314_unbatched_forward.next_inputs import Iterations
@@ -53,6 +54,7 @@ _NETWORKS = frozenset(
 _COMPUTES = regex(
     r"^_*(compute|get|calculate|calc|predict|estimate|evaluate|generate|sample|log_?prob|score)(_|$)"
 )
+_PICKED = regex(r"agents|actors|critics|networks|nets|models|policies|members|heads")
 _STATE = regex(r"hidden|state|memory|history|carry|rnn|context", re.IGNORECASE)
 _DRAWS = regex(r"(^|_)(generate|sample|complete|denoise|draw|decode|imagine|rollout)(_|$)")
 _NOT_BY_NAME = regex(
@@ -126,9 +128,36 @@ def _runs_in(loop: AnyLoop, model: SemanticModel) -> Iterator[tuple[ast.Call, bo
             if _MODELS.search((last_name(node.func.value) or "").lower()):
                 yield node, False
         elif not _is_recursive(node, model) and _run_network(model.types.call_targets(node), model):
-            yield node, True
+            if not _picks_network(node, loop, model):
+                yield node, True
         elif model.analysis.loops.item_runs.is_network(node) and not model.types.call_targets(node):
             yield node, False
+
+
+def _picks_network(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> bool:
+    """Whether a function takes the counter of a loop to pick one of several agents or networks:
+    `self.agents[index]`.
+    """
+    counters = variable_names(loop.target) if isinstance(loop, ast.For) else frozenset[str]()
+    given = [*((str(place), value) for place, value in enumerate(call.args))]
+    given += [(each.arg or "", each.value) for each in call.keywords]
+    for target in model.types.call_targets(call):
+        function = model.types.definition(target)
+        passed = {
+            target.parameter_at(place)
+            for place, value in given
+            if place and isinstance(value, ast.Name) and value.id in counters
+        }
+        if function is not None and any(_is_picked(node, passed) for node in descendants(function)):
+            return True
+    return False
+
+
+def _is_picked(node: ast.AST, indices: set[str]) -> bool:
+    match node:
+        case ast.Subscript(value=held, slice=ast.Name(id=name)) if name in indices:
+            return bool(_PICKED.search((last_name(held) or "").lower()))
+    return False
 
 
 def why_off(run: IndependentRun, model: SemanticModel) -> str | None:

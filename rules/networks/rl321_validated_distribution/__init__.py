@@ -105,6 +105,7 @@ from rlint.rule import (
     TypeTag,
     UseKind,
     descendants,
+    last_name,
     models,
     parameters,
     torch_settings,
@@ -163,6 +164,8 @@ ONLY_GLOBALLY = (
     f"Disable validation globally at start-up: {_SWITCH}; "
     "`validate_args=False` does not reach the distribution that `{}` creates inside"
 )
+_OF_PROBABILITIES = frozenset({"Bernoulli", "Categorical", "OneHotCategorical"})
+"""Distributions whose first parameter is `probs`."""
 
 
 class ValidatedDistribution(Rule):
@@ -416,6 +419,8 @@ def is_validated(call: ast.Call, name: str, model: SemanticModel) -> bool:
         return False
     if call.args[1:] and any(isinstance(argument, ast.Starred) for argument in call.args):
         return False
+    if name in _OF_PROBABILITIES and call.args and "logit" in (last_name(call.args[0]) or "").lower():
+        return False  # logits are no probabilities: the validation raises an error
     if requests_validation(call):
         return not is_expected_to_fail(call, model)
     for keyword in call.keywords:
