@@ -144,7 +144,7 @@ class OutsideReads:
             return not self._is_enumeration(owner)
         if not isinstance(owner, ModuleSummary):
             return True
-        set_there = self._index.names_set_by_other_files(owner.module)
+        set_there = self._index.overwritten_names.names_in(owner.module)
         if not set_there.isdisjoint({parts[-1], ANY_NAME}):
             return True
         target = owner.imports.get(parts[-1])
