@@ -97,21 +97,18 @@ from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule, SemanticModel, Trait, TypeTag, last_name, models
 from rlint.rules.transfers._shared.accelerators import may_use_accelerator
-from rlint.rules.transfers._shared.epoch_loops import ONCE, copied_again
-from rlint.rules.transfers._shared.made import (
-    DRAW,
-    FIXED,
-    LEGACY,
+from rlint.rules.transfers._shared.creations import (
     Creation,
-    DeviceMove,
     copies_nothing,
     creation_of,
     is_created_on_device,
-    is_data,
-    move_of,
 )
+from rlint.rules.transfers._shared.device_moves import DeviceMove, move_of
+from rlint.rules.transfers._shared.epoch_loops import ONCE, copied_again
+from rlint.rules.transfers._shared.made import FIXED
 from rlint.rules.transfers._shared.made_arrays import copies_literal, function_for_array
 from rlint.rules.transfers._shared.made_in_branches import made_in_branches
+from rlint.rules.transfers._shared.tensor_constructors import DRAW, LEGACY, is_data
 from rlint.rules.transfers.rl205_create_then_move.cheap_creations import why_cheap, why_cheap_in_branches
 from rlint.rules.transfers.rl205_create_then_move.make_there import build_fix
 from rlint.rules.transfers.rl205_create_then_move.noise_in_buffers import drawn_for_buffers
