@@ -22,16 +22,16 @@ def added_name_reason(fix: Fix, model: SemanticModel) -> str | None:
     added = [name for edit in fix.edits if edit.shared for name in _BOUND.findall(new_code(edit))]
     module = model.symbols.module.module
     if not added:
-        if model.index.is_observed(module) and (name := _added_in_place(fix, model)):
+        if model.index.observed_names.is_observed(module) and (name := _added_in_place(fix, model)):
             return f"`{name}` would be one of the variables of the module, which other code iterates over"
         return None
-    if model.index.is_observed(module):
+    if model.index.observed_names.is_observed(module):
         return f"`{added[-1]}` would be one of the variables of the module, which other code iterates over"
     taken = sorted(_functions(fix, model))
-    if taken and model.index.is_observed(*taken, ANY_FUNCTION):
+    if taken and model.index.observed_names.is_observed(*taken, ANY_FUNCTION):
         return f"the code of the function also runs in another namespace, which has no `{added[-1]}`"
     for name in added:
-        set_by_others = model.index.names_set_by_other_files(module)
+        set_by_others = model.index.overwritten_names.names_in(module)
         if (
             name in set_by_others
             or ANY_NAME in set_by_others

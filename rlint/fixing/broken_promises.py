@@ -55,7 +55,9 @@ def _unproven_index(function: Function, edits: list[Edit], model: SemanticModel)
         if parameter.annotation is not None:
             types = model.analysis.types
             promised = types.resolved(types.promised(parameter, function))
-            if promised.tag in _COPYING and not model.index.is_passed_only(path, parameter.arg, promised):
+            if promised.tag in _COPYING and not model.index.passed_arguments.is_passed_only(
+                path, parameter.arg, promised
+            ):
                 unproven.add(parameter.arg)
     return next(
         (
@@ -79,7 +81,7 @@ def _broken_parameters(function: Function, model: SemanticModel) -> list[str]:
         if parameter.annotation is not None:
             types = model.analysis.types
             promised = types.resolved(types.promised(parameter, function))
-            if promised and model.index.is_passed_otherwise(path, parameter.arg, promised):
+            if promised and model.index.passed_arguments.is_passed_otherwise(path, parameter.arg, promised):
                 broken.append(parameter.arg)
     return broken
 

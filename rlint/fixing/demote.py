@@ -67,7 +67,7 @@ class _Doubts:
         self._model = model
         self._dispatching = _dispatching(model)
         self._looking = list(lookups(model.syntax, {**OF_THE_FUNCTION, "dir": 1}))
-        other_edits = [path.rpartition(".") for path in model.index.replaced_in_libraries]
+        other_edits = [path.rpartition(".") for path in model.index.overwritten_names.in_libraries]
         self._methods = names.replaced_methods | {name for owner, _, name in other_edits if is_class(owner)}
         self._functions = {name for owner, _, name in other_edits if not is_class(owner)}
         self._own_functions = names.replaced_functions
@@ -163,7 +163,7 @@ def _set_variables(model: SemanticModel) -> frozenset[str]:
     """Return the variables used in this file whose value this or other code may set by name, or through the
     module that they were imported from.
     """
-    found = model.index.names_set_by_other_files(model.module.module) | model.analysis.names.set_by_text
+    found = model.index.overwritten_names.names_in(model.module.module) | model.analysis.names.set_by_text
     if model.analysis.names.sets_any_name():
         found |= {ANY_NAME}
     return found

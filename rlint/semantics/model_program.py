@@ -48,8 +48,8 @@ class ProgramQueries:
         """
         return (
             any(map(self._index.setters, attributes))
-            or not self._index.set_in_arguments.isdisjoint((*attributes, ANY_NAME))
-            or self._index.sets_by_name
+            or not self._index.overwritten_names.in_arguments.isdisjoint((*attributes, ANY_NAME))
+            or self._index.overwritten_names.sets_by_name
         )
 
     def is_read_in_other_file(self, attribute: str, of: ast.AST | None = None) -> bool:

@@ -104,7 +104,7 @@ class TypeQueries:
         """Whether one of these methods of a library object may be overridden, by a class of the project or by
         an assignment to the object.
         """
-        return any(map(self._sets_method, methods)) or self._index.may_override(
+        return any(map(self._sets_method, methods)) or self._index.classes.may_override(
             self.type_of(expression), methods
         )
 
@@ -182,7 +182,7 @@ class TypeQueries:
             return False
         if not self._settled.is_settled(owner, attribute.attr):
             return False
-        if owner is not None and self._index.is_restored(owner):
+        if owner is not None and self._index.restored_classes.is_restored(owner):
             self._analysis.notes.doubt()
         return True
 

@@ -212,7 +212,7 @@ def _may_be_looked_up(name: str, node: ast.stmt, model: SemanticModel) -> bool:
         return False
     return (
         model.program.is_attribute_read(name)
-        or model.index.is_observed(model.module.module)
+        or model.index.observed_names.is_observed(model.module.module)
         or any(constant.value == name for constant in model.syntax.of_type(ast.Constant))
     )
 

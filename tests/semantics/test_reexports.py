@@ -112,3 +112,13 @@ def test_a_script_finds_the_modules_of_its_own_folder_first() -> None:
         model = build({**files, **more})["simple/run.py"]
         assert model.types.type_of(expression(model, "buffers.limits")).tag is tag
         tag = TypeTag.NDARRAY
+
+
+def test_modules_that_import_an_undefined_name_from_one_another_may_change_it() -> None:
+    """Whether the name means a variable that may change is computed in spite of the circle."""
+    files = {
+        "agent.py": "from text import work\n",
+        "text.py": "from agent import work\n",
+        "train.py": "import agent\nprint(agent.work)\n",
+    }
+    assert build(files)["train.py"].index.is_changing_variable("agent.work", "train")

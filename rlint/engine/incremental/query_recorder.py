@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from operator import attrgetter
 from typing import Any, NamedTuple, cast
 
+from rlint.semantics.interprocedural.project_index import PARTS as PARTS_OF_INDEX
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 
@@ -26,8 +28,9 @@ PARTS = (
     "sum_trees",
     "log_writers",
     "network_changes",
+    *(f"{index}.{part}" for index in ("index", "likely_index") for part in PARTS_OF_INDEX),
 )
-"""The parts of `WholeProgram` that are queried."""
+"""The parts of `WholeProgram` that are queried, and the parts of these."""
 
 
 class Query(NamedTuple):
@@ -61,7 +64,7 @@ class QueryRecorder:
 
 def answer_of(question: Query, program: WholeProgram) -> object:
     """Return the answer to a query of any file."""
-    value = getattr(getattr(program, question.part), question.name)
+    value = getattr(attrgetter(question.part)(program), question.name)
     return value(*question.arguments, **dict(question.named)) if callable(value) else value
 
 
@@ -70,7 +73,8 @@ class _StandIn:
 
     def __init__(self, program: WholeProgram, answers: dict[Query, object]) -> None:
         for name in PARTS:
-            setattr(self, name, _Part(name, self, program, answers))
+            if "." not in name:
+                setattr(self, name, _Part(name, self, program, answers))
 
 
 class _Part:
@@ -87,9 +91,12 @@ class _Part:
     def __getattr__(self, name: str) -> Any:
         if name in PARTS:
             return getattr(self._whole, name)
+        inner = f"{self._part}.{name}"
         if name == "modules":
             found: Any = _Modules(self)
-        elif callable(getattr(getattr(self._program, self._part), name)):
+        elif inner in PARTS:
+            found = _Part(inner, self._whole, self._program, self._answers)
+        elif callable(attrgetter(inner)(self._program)):
             found = self._method(name)
         else:
             found = self._answered(Query(self._part, name))

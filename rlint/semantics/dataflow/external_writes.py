@@ -13,8 +13,8 @@ from rlint.models.value_type import UNKNOWN, Type, TypeTag
 from rlint.semantics.dataflow.indirect_setters import may_be_of_project, passes_setters
 from rlint.semantics.dataflow.replaced_classes import doubt_replaced_classes
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.interprocedural.class_hierarchy import MOST_ANCESTORS
 from rlint.semantics.interprocedural.summary import ClassSummary, ModuleSummary
-from rlint.semantics.interprocedural.symbols import MOST_ANCESTORS
 from rlint.syntax.walk import descendants
 
 _GIVES = ("__setattr__", "__getattribute__")

@@ -340,7 +340,7 @@ class _Watched:
     def _harmless(self) -> EffectKind:
         """Return the effects of library calls that change no value: they run no code of the project."""
         index = self.analysis.index
-        return _HARMLESS if index is None else _HARMLESS & ~index.run_by_output
+        return _HARMLESS if index is None else _HARMLESS & ~index.indirect_runs.run_by_output
 
     def _may_run_generator(self, iterated: ast.expr) -> bool:
         """Whether iterating over a value may run the code of a generator that was made elsewhere."""
@@ -348,7 +348,9 @@ class _Watched:
             return False
         tag = self.analysis.types.type_of(iterated).tag
         return tag in (TypeTag.ITERATOR, TypeTag.LOADER) or (
-            tag is TypeTag.UNKNOWN and self.analysis.index is not None and self.analysis.index.generators_act
+            tag is TypeTag.UNKNOWN
+            and self.analysis.index is not None
+            and self.analysis.index.indirect_runs.generators_act
         )
 
     @cached_property

@@ -111,6 +111,7 @@ class OutsideReads:
         """
         key = (path, module)
         if key not in self._variables:
+            self._variables[key] = True  # modules that import an undefined name from one another
             self._variables[key] = path == UNNAMED or self._may_change(path.split("."), module)
         return self._variables[key]
 
@@ -135,7 +136,7 @@ class OutsideReads:
         target = file.imports.get(rest[0])
         if target is None:
             return True
-        return self._may_change([*target.split("."), *rest[1:]], file.module)
+        return self.may_change(".".join([target, *rest[1:]]), file.module)
 
     def _may_be_set(self, parts: list[str], module: str) -> bool:
         """Whether other code may set a variable of a module or class, given by its dotted name."""
@@ -144,11 +145,11 @@ class OutsideReads:
             return not self._is_enumeration(owner)
         if not isinstance(owner, ModuleSummary):
             return True
-        set_there = self._index.names_set_by_other_files(owner.module)
+        set_there = self._index.overwritten_names.names_in(owner.module)
         if not set_there.isdisjoint({parts[-1], ANY_NAME}):
             return True
         target = owner.imports.get(parts[-1])
-        return target is not None and self._may_change(target.split("."), owner.module)
+        return target is not None and self.may_change(target, owner.module)
 
     def _is_enumeration(self, cls: ClassSummary) -> bool:
         return any(base in _ENUMS for base in self._index.ancestry(cls) if isinstance(base, str))

@@ -182,9 +182,9 @@ class CallGraph:
                     found.extend(entry for entry in passed if not recursive or entry[2])
             self.index.forget_arguments()
             for target, parameter, kind in found:
-                self.index.note_argument(target, parameter, kind)
+                self.index.passed_arguments.note(target, parameter, kind)
             for target, parameter, kind in guessed:
-                self.index.note_guess(target, parameter, kind)
+                self.index.passed_arguments.note_guess(target, parameter, kind)
         for target, parameter, kind in guessed:
             if kind.tag is TypeTag.FUNCTION and kind.of:
                 self._note_stored(target, parameter, kind.of)

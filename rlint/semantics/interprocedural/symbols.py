@@ -1,22 +1,17 @@
-"""Symbols of a project: the meaning of names across files, and the class hierarchy."""
+"""Symbols of a project: the meaning of names across files."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
 
 from rlint import models
 from rlint.frozen import frozen
 from rlint.models.value_type import Type, TypeTag
+from rlint.semantics.interprocedural.class_hierarchy import ClassHierarchy
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary, ModuleSummary
-from rlint.semantics.nn.overriding import Overriding
 from rlint.syntax.import_statements import is_named, without_source_folder
 
-MOST_ANCESTORS = 100
-"""Maximum number of ancestors of a class that are examined. Examining all of them for each class would take
-quadratic time.
-"""
 DEPTH = 24
 """Maximum length of a chain of imports, values or calls that is followed."""
 GETTER = ".fget"
@@ -35,21 +30,11 @@ class LibraryMethod:
 Symbol = ModuleSummary | ClassSummary | FunctionSummary | Type | LibraryMethod
 """The target of a name or an access path."""
 
-_TAGS_OF_BASES = frozenset(
-    TypeTag[name]
-    for name in "MODULE ENVIRONMENT OPTIMIZER DATASET THREAD PROCESS LOADER REPLAY_BUFFER".split()
-)
-
-
-def is_unknown(base: str) -> bool:
-    """Whether a base outside of the project is unknown: a module of a library without tables."""
-    return base.partition(".")[0] not in ("abc", "builtins", "enum", "typing") and not models.callable_fact(
-        base
-    )
-
 
 class SymbolTable:
-    """Modules, names and classes across the files of a project."""
+    """Modules and names across the files of a project, and the members of classes by name. `classes` has more
+    queries about the hierarchy of classes.
+    """
 
     def __init__(self, modules: Iterable[ModuleSummary]) -> None:
         self.modules: dict[str, ModuleSummary] = {}
@@ -58,15 +43,9 @@ class SymbolTable:
             self.modules.setdefault(module.module, module)
             self._by_tail.setdefault(module.module.rpartition(".")[2], []).append(module)
         self._symbols: dict[tuple[str, str], Symbol | None] = {}
-        self._class_kinds: dict[str, Type] = {}
-        self._ancestry: dict[str, tuple[ClassSummary | str, ...]] = {}
-        self._methods: defaultdict[str, dict[str, FunctionSummary | None]] = defaultdict(dict)
-        self._subclasses: dict[str, list[ClassSummary]] | None = None
-        self._implementations: dict[tuple[str, str], list[FunctionSummary]] = {}
         self._setters: dict[str, list[tuple[str, FunctionSummary]]] | None = None
-        self._given: dict[str, list[tuple[str, Type, str]]] | None = None
         self._methods_named: dict[str, list[FunctionSummary]] | None = None
-        self._overriding = Overriding(self)
+        self.classes = ClassHierarchy(self)
 
     def module_named(self, name: str) -> ModuleSummary | None:
         """Return the module of exactly this name."""
@@ -156,6 +135,10 @@ class SymbolTable:
                     folder = folder.rpartition(".")[0]
         return frozenset(found)
 
+    def member(self, module: ModuleSummary, name: str) -> Symbol | None:
+        """Return what a name means as an attribute of a module."""
+        return self._member(module, [name], set(), 0)
+
     def _member(
         self, module: ModuleSummary, parts: list[str], seen: set[tuple[str, str]], depth: int
     ) -> Symbol | None:
@@ -191,96 +174,40 @@ class SymbolTable:
             return module.constants[head]
         owner = module.classes.get(".".join(parts[:-1])) if rest else None
         if owner is not None:
-            return self.method(owner, parts[-1]) or owner.attributes.get(parts[-1])
+            return self.classes.method(owner, parts[-1]) or owner.attributes.get(parts[-1])
         return None
 
     def ancestry(self, cls: ClassSummary) -> tuple[ClassSummary | str, ...]:
         """Return the class and its bases, depth first; bases outside the project, and those of too many,
         as dotted names.
         """
-        known = self._ancestry.get(cls.path)
-        if known is None:
-            known = self._ancestry[cls.path] = tuple(self._ancestors(cls))
-        return known
-
-    def _ancestors(self, cls: ClassSummary) -> list[ClassSummary | str]:
-        found: list[ClassSummary | str] = []
-        stack: list[ClassSummary | str] = [cls]
-        seen: set[str] = set()
-        while stack and len(found) <= MOST_ANCESTORS:
-            current = stack.pop()
-            name = current if isinstance(current, str) else current.path
-            if name in seen:
-                continue
-            seen.add(name)
-            found.append(current)
-            if isinstance(current, ClassSummary):
-                for base in reversed(current.bases):
-                    symbol = self.symbol(base, current.module)
-                    stack.append(symbol if isinstance(symbol, ClassSummary) else models.canonical(base))
-        # if there are too many, the remaining ones are treated as outside of the project
-        return found + [each if isinstance(each, str) else each.path for each in reversed(stack)]
+        return self.classes.ancestry(cls)
 
     def subclasses(self, cls: ClassSummary) -> list[ClassSummary]:
         """Return all direct and indirect subclasses of `cls` in the project."""
-        if self._subclasses is None:
-            self._subclasses = {}
-            for module in self.modules.values():
-                for candidate in module.classes.values():
-                    for base in self.ancestry(candidate)[1:]:
-                        if isinstance(base, ClassSummary):
-                            self._subclasses.setdefault(base.path, []).append(candidate)
-        return self._subclasses.get(cls.path, [])
+        return self.classes.subclasses(cls)
 
     def class_kind(self, cls: ClassSummary) -> Type:
         """Return the type of an instance of a class of the project."""
-        known = self._class_kinds.get(cls.path)
-        if known is None:
-            tag = TypeTag.INSTANCE
-            for base in self.ancestry(cls):
-                if isinstance(base, str):
-                    made = models.callable_fact(base)
-                    found = made.result.tag if made else None
-                    if found in _TAGS_OF_BASES:
-                        tag = found
-                        break
-            if tag is TypeTag.INSTANCE and self._runs_layers(cls):
-                tag = TypeTag.MODULE
-            known = self._class_kinds[cls.path] = Type(tag, of=cls.path)
-        return known
-
-    def _runs_layers(self, cls: ClassSummary) -> bool:
-        """Whether a class with an unknown base has torch layers and a `forward` that may run them."""
-        ancestry = self.ancestry(cls)
-        own = [each for each in ancestry if isinstance(each, ClassSummary)]
-        return (
-            any("forward" in each.methods for each in own)
-            and any(isinstance(each, str) and is_unknown(each) for each in ancestry)
-            and any(
-                kind.tag is TypeTag.MODULE and kind.of.startswith("torch.nn.")
-                for each in own
-                for kind in each.attributes.values()
-            )
-        )
+        return self.classes.class_kind(cls)
 
     def class_of(self, kind: Type) -> ClassSummary | None:
         """Return the class of the project for a type."""
-        symbol = self.symbol(kind.of, "") if kind.of and kind.tag is not TypeTag.UNKNOWN else None
-        return symbol if isinstance(symbol, ClassSummary) else None
+        return self.classes.class_of(kind)
 
     def method(self, cls: ClassSummary, name: str) -> FunctionSummary | None:
         """Return the method that `cls` has or inherits."""
-        known = self._methods[cls.path]
-        if name not in known:
-            known[name] = next(
-                (
-                    self.modules[owner.module].functions.get(f"{owner.qualname}.{name}")
-                    for owner in self.ancestry(cls)
-                    if isinstance(owner, ClassSummary) and name in owner.methods
-                ),
-                None,
-            )
-        return known[name]
+        return self.classes.method(cls, name)
+
+    def owner_of(self, method: FunctionSummary) -> ClassSummary | None:
+        """Return the class that defines a method; None for other functions."""
+        return self.classes.owner_of(method)
+
+    def implementations(self, cls: ClassSummary, name: str) -> list[FunctionSummary]:
+        """Return the method and all overrides in subclasses, or in a class that precedes this one in a
+        subclass's bases.
+        """
+        return self.classes.implementations(cls, name)
 
     def defines_method(self, name: str) -> bool:
         """Whether any class of the project defines a method of this name."""
@@ -294,30 +221,6 @@ class SymbolTable:
             for cls in module.classes.values()
             for name in cls.methods
         )
-
-    def may_override(self, kind: Type, methods: tuple[str, ...]) -> bool:
-        """Whether an object of this type may be of a project class that defines one of these methods itself,
-        or has an unknown base.
-        """
-        return self._overriding.may_override(kind, methods)
-
-    def implementations(self, cls: ClassSummary, name: str) -> list[FunctionSummary]:
-        """Return the method and all overrides in subclasses, or in a class that precedes this one in a
-        subclass's bases.
-        """
-        key = (cls.path, name)
-        known = self._implementations.get(key)
-        if known is not None:
-            return known
-        own = self.method(cls, name)
-        by_path = {own.path: own} if own is not None else {}
-        for subclass in self.subclasses(cls):
-            if name in subclass.methods or len(subclass.bases) > 1:
-                overriding = self.method(subclass, name)
-                if overriding is not None:
-                    by_path.setdefault(overriding.path, overriding)
-        found = self._implementations[key] = list(by_path.values())
-        return found
 
     def methods_named(self, name: str) -> list[FunctionSummary]:
         """Return the methods of this name that classes of the project define, without tests."""
@@ -335,13 +238,9 @@ class SymbolTable:
         """Return those that belong to networks."""
         return [method for method in self.methods_named(name) if self._is_of_network(method)]
 
-    def owner_of(self, method: FunctionSummary) -> ClassSummary | None:
-        """Return the class that defines a method; None for other functions."""
-        return self.modules[method.module].classes.get(method.qualname.rpartition(".")[0])
-
     def _is_of_network(self, method: FunctionSummary) -> bool:
-        cls = self.owner_of(method)
-        return cls is not None and self.class_kind(cls).tag is TypeTag.MODULE
+        cls = self.classes.owner_of(method)
+        return cls is not None and self.classes.class_kind(cls).tag is TypeTag.MODULE
 
     def setters(self, attribute: str) -> list[tuple[str, FunctionSummary]]:
         """Return the functions that set an attribute of this name, each with the access path of the object,
@@ -354,14 +253,3 @@ class SymbolTable:
                     for path, name in function.sets:
                         self._setters.setdefault(name, []).append((path, function))
         return self._setters.get(attribute, [])
-
-    def given(self, attribute: str) -> list[tuple[str, Type, str]]:
-        """Return what code outside of classes stores in attributes of this name: the access path of the
-        object, the type of the value, and the module, without tests.
-        """
-        if self._given is None:
-            self._given = {}
-            for module in self.modules.values():
-                for path, name, kind in () if module.is_test else module.given:
-                    self._given.setdefault(name, []).append((path, kind, module.module))
-        return self._given.get(attribute, [])

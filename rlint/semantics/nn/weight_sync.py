@@ -390,7 +390,7 @@ def _receives_weights(network: ast.expr, model: SemanticModel) -> bool:
     if any(_copies_into(call, name, model) for call in model.once(_copying_calls, model.syntax.module)):
         return True
     return _is_copied_by_its_owner(network, model) or (
-        isinstance(network, ast.Attribute) and network.attr in model.index.copied_into
+        isinstance(network, ast.Attribute) and network.attr in model.index.attribute_writes.copied_into
     )
 
 

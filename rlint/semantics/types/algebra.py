@@ -94,6 +94,12 @@ def refines(found: Type, promised: Type) -> bool:
     return found.item is not None and refines(found.item, promised.item)
 
 
+def covers(kind: Type, other: Type) -> bool:
+    """Whether facts about values of one type hold for those of another type as well."""
+    plain = kind._replace(caveat=None)
+    return plain.joined(other._replace(caveat=None))._replace(caveat=None) == plain
+
+
 def completed(found: Type, promised: Type) -> Type:
     """Return an inferred container whose unknown parts have the type that an annotation declares for them."""
     if found.tag is not promised.tag or not found.parts:

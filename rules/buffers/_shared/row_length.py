@@ -36,7 +36,7 @@ def have_same_form(data: ast.expr, model: SemanticModel) -> bool:
 
 def is_laid_out_otherwise(attribute: str, model: SemanticModel) -> bool:
     """Whether code of the program may set the `shape`, `dtype` or `strides` of an array."""
-    return bool(model.index.sets_in_arrays(attribute))
+    return bool(model.index.attribute_writes.sets_in_arrays(attribute))
 
 
 def _one_length(rows: list[ast.expr], model: SemanticModel) -> bool:

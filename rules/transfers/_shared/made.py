@@ -1,4 +1,4 @@
-"""Tensors that torch's constructors create, and directly following moves to a device."""
+"""Tensors that torch's constructors create, and the operations on them before they are used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import replace
 from rlint.rule import (
     Binding,
     BindingKind,
-    Device,
     Enum,
     SemanticModel,
     Trait,
@@ -16,27 +15,19 @@ from rlint.rule import (
     element_types,
     frozen,
     is_in,
-    last_name,
-    legacy_tensors,
     models,
-    regex,
-    torch_settings,
-    unpacked_options,
 )
 from rlint.rules.transfers._shared.made_arrays import RESHAPES, creates_array, wrapped_array
+from rlint.rules.transfers._shared.tensor_constructors import (
+    DEFAULT_TYPE,
+    DRAW,
+    NUMBERS,
+    is_constructor,
+    is_data,
+)
 
-_FILL = models.having(Trait.ALLOCATES | Trait.FROM_NUMBERS, "torch") | {"torch.scalar_tensor"}
-_ROUND = frozenset({"torch.linspace", "torch.logspace"})
-DRAW = models.having(Trait.DRAWS_SHAPE | Trait.DRAWS_LIKE, "torch") | {"torch.normal"}
-_CONVERT = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray"})
-_DEFAULT = "torch.float32"
-LEGACY = {
-    f"torch.{name}": _DEFAULT if name in ("Tensor", "FloatTensor") else f"torch.{dtype}"
-    for name, dtype in element_types.LEGACY.items()
-}
-"""Constructors without `device=`, and their dtypes."""
 CASTS = {
-    name: _DEFAULT if name == "float" else f"torch.{dtype}" for name, dtype in element_types.CASTS.items()
+    name: DEFAULT_TYPE if name == "float" else f"torch.{dtype}" for name, dtype in element_types.CASTS.items()
 }
 """Methods that change the dtype, and the new dtype."""
 _EXPANDS = models.having(Trait.REPEATS, TypeTag.TENSOR) & models.having(Trait.CHEAP, TypeTag.TENSOR)
@@ -51,39 +42,17 @@ _JOIN = models.having(Trait.JOINS, "torch")
 _FILLS_AGAIN = models.having(Trait.OVERWRITES, TypeTag.TENSOR) - {"copy_"}
 FIXED = frozenset({"fill_", "zero_"})
 _MEASURES = models.having(Trait.MEASURES, TypeTag.TENSOR) | {"device", "dtype", "is_cuda", "ndim", "shape"}
-_NO_MOVE = regex(r"d?type|precision|float|half|double|long|^int|bool|cpu|host")
-_KEYWORDS = frozenset(
-    "dtype size data fill_value names start end step steps base low high n m input row col".split()
-)
-_EXACT_IN_ANY_TYPE = frozenset({"torch.zeros", "torch.ones", "torch.eye", "torch.arange"})
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return)
 _NO_MASK = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 _ON_CONDITION = (
     *(ast.IfExp, ast.BoolOp, ast.Lambda, ast.comprehension),
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
 )
-_OF_TO = ("device", "dtype", "non_blocking")
-_NUMBERS = (TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL)
 _DEPTH = 8
 _WRITES = frozenset({"scatter_", "index_fill_", "masked_fill_", "fill_diagonal_"}) | FIXED
 """Methods that fill a tensor, or parts of it, with a number."""
 _MOST_WRITES = 2
 """Assignments to parts of a tensor: on the device, each launches a kernel of its own."""
-
-
-@frozen
-class DeviceMove:
-    """`.to(device)` or `.cuda()` of a tensor; `device` is None for the current CUDA device."""
-
-    call: ast.Call
-    source: ast.expr
-    device: ast.expr | None
-    dtype: ast.expr | None
-    continues: bool  # without waiting
-    like: ast.expr | None = None
-    """Return the tensor whose device is used: `x` in `.to(x)` and `.type_as(x)`."""
-    options: ast.expr | None = None
-    """The dict with the device: `x` in `.to(**x)`."""
 
 
 @frozen
@@ -109,138 +78,6 @@ class MadeTensor:
     """
     is_array: bool = False
     """Whether numpy creates it, and torch only wraps it: `torch.from_numpy(np.zeros(4))`."""
-
-
-@frozen
-class Creation:
-    """A tensor that is created in host memory and moved to a device at once."""
-
-    move: DeviceMove
-    made: MadeTensor
-    binding: Binding | None
-    """Return the assignment that created it, if that is another statement than the move."""
-    is_conditional: bool
-    """Whether it is moved only if there is a device: `if args.cuda:`."""
-    writes: tuple[ast.stmt, ...] = ()
-    """Statements that write to parts of it before the move: `mask[rows] = 0`."""
-    again: tuple[ast.expr, ...] = ()
-    """The other moves of the same tensor to the same device, and the places where it is returned."""
-
-
-def move_of(call: ast.Call, model: SemanticModel) -> DeviceMove | None:
-    """Return the move of a call, to a device that need not be the host."""
-    match call:
-        case ast.Call(func=ast.Attribute(value=source, attr="type_as"), args=[like], keywords=[]):
-            return _move_to(like, call, source, model)
-        case ast.Call(func=ast.Attribute(value=source, attr="type"), args=[to], keywords=[]):
-            there = _is_device_type(to, model)
-            return DeviceMove(call, source, None, None, continues=False) if there else None
-        case ast.Call(func=ast.Attribute(value=source, attr="cuda"), args=[], keywords=keywords):
-            unknown = {keyword.arg for keyword in keywords} - {"device", "non_blocking"}
-        case ast.Call(func=ast.Attribute(value=source, attr="cuda"), args=[_], keywords=keywords):
-            unknown = {keyword.arg for keyword in keywords} - {"non_blocking"}
-        case ast.Call(func=ast.Attribute(value=source, attr="to"), args=args, keywords=keywords):
-            unknown = {keyword.arg for keyword in keywords} - {*_OF_TO}
-            if len(args) > len(_OF_TO) or not (args or keywords):
-                return None
-        case _:
-            return None
-    named = dict(zip(_OF_TO, call.args, strict=False))
-    named |= {keyword.arg: keyword.value for keyword in keywords if keyword.arg is not None}
-    if unknown == {None}:
-        return _move_by_options(call, source, model)
-    if unknown or any(isinstance(value, (ast.Starred, ast.NamedExpr)) for value in named.values()):
-        return None
-    device = named.get("device")
-    is_to = isinstance(call.func, ast.Attribute) and call.func.attr == "to"
-    if device is None and is_to:
-        return None
-    if device is not None and is_to and not model.types.is_device(device):
-        return _move_to(device, call, source, model) if len(named) == 1 else None
-    if device is not None and model.types.device_of(device) is Device.HOST:
-        return None
-    waits = named.get("non_blocking")
-    continues = waits is not None and not (isinstance(waits, ast.Constant) and not waits.value)
-    return DeviceMove(call, source, device, named.get("dtype"), continues)
-
-
-def _move_by_options(call: ast.Call, source: ast.expr, model: SemanticModel) -> DeviceMove | None:
-    """Return the move of `x.to(**options)`."""
-    match call:
-        case ast.Call(
-            func=ast.Attribute(attr="to"), args=[], keywords=[ast.keyword(arg=None, value=options)]
-        ):
-            given = unpacked_options(call, model.types.type_of) or {}
-        case _:
-            return None
-    if "device" not in given or given.keys() - {*_OF_TO}:
-        return None
-    if model.types.device_of(given["device"]) is Device.HOST:
-        return None
-    return DeviceMove(call, source, None, None, "non_blocking" in given, options=options)
-
-
-def _move_to(like: ast.expr, call: ast.Call, source: ast.expr, model: SemanticModel) -> DeviceMove | None:
-    """Return the move to the device of another tensor."""
-    kind = model.types.type_of(like)
-    if kind.device is Device.HOST or kind.tag not in (TypeTag.TENSOR, TypeTag.UNKNOWN):
-        return None
-    if not kind and (
-        not isinstance(like, (ast.Name, ast.Attribute, ast.Subscript))
-        or _NO_MOVE.search((last_name(like) or "").lower())
-        or (model.names.qualified(like) or "").startswith("torch.")
-    ):
-        return None
-    return DeviceMove(call, source, None, None, continues=False, like=like)
-
-
-def _is_device_type(named: ast.expr, model: SemanticModel, depth: int = 3) -> bool:
-    """Whether this is a CUDA tensor type, at least if there is a device. `torch.cuda.FloatTensor if use_cuda
-    else torch.FloatTensor`.
-    """
-    match named:
-        case ast.Constant(value=str(name)):
-            return name.startswith("torch.cuda.")
-        case ast.IfExp(body=body, orelse=orelse) if depth > 0:
-            return _is_device_type(body, model, depth - 1) or _is_device_type(orelse, model, depth - 1)
-    if (
-        "torch.cuda." in (model.names.qualified(named) or "")
-        or "torch.cuda." in model.types.type_of(named).of
-    ):
-        return True
-    if not isinstance(named, ast.Name) or depth <= 0:
-        return False
-    return any(
-        binding.kind is BindingKind.ASSIGN
-        and binding.value is not None
-        and not binding.path
-        and _is_device_type(binding.value, model, depth - 1)
-        for binding in model.dataflow.definitions(named)
-    )
-
-
-def creation_of(move: DeviceMove, model: SemanticModel) -> Creation | None:
-    """Return the creation that ends in a move; None if other calls than constructors create the tensor, or if
-    it is used in host memory as well.
-    """
-    skipped = _skipped_by(move.call, model)
-    binding, is_conditional = None, skipped is Skipped.BY_DEVICE
-    writes: list[ast.stmt] = []
-    again: list[ast.expr] = []
-    if isinstance(move.source, ast.Name):
-        before = made_before(
-            move.source, move.call, model, may_be_conditional=True, writes=writes, again=again
-        )
-        if before is not None:
-            binding, is_conditional = before
-        elif is_conditional:
-            return None
-    made = made_by(binding.value if binding and binding.value else move.source, model)
-    if made is None:
-        return None
-    if is_conditional and binding is None and not isinstance(move.source, ast.Name):
-        is_conditional = False  # `zeros(3).cuda() if use_cuda else zeros(3)`
-    return Creation(move, made, binding, is_conditional, (*writes,), (*again,))
 
 
 def made_by(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> MadeTensor | None:
@@ -323,7 +160,7 @@ def _drawn(call: ast.Call, func: ast.Attribute, model: SemanticModel) -> MadeTen
         return None
     name = model.names.qualified(owner.func) or ""
     given = [*owner.args, *(keyword.value for keyword in owner.keywords)]
-    of_numbers = all(model.types.type_of(argument).tag in _NUMBERS for argument in given)
+    of_numbers = all(model.types.type_of(argument).tag in NUMBERS for argument in given)
     if not of_numbers or not name.startswith("torch.distributions."):
         return None
     return MadeTensor((call,), drawn_from=name.rpartition(".")[2])
@@ -429,7 +266,7 @@ def _is_number(part: ast.AST, model: SemanticModel) -> bool:
     if not isinstance(value, ast.expr):
         return False
     kind = model.types.type_of(value)
-    return kind.tag in _NUMBERS or (not kind and isinstance(value, ast.Attribute))
+    return kind.tag in NUMBERS or (not kind and isinstance(value, ast.Attribute))
 
 
 def type_given(call: ast.Call, model: SemanticModel) -> str | None:
@@ -454,131 +291,6 @@ def is_view(index: ast.expr) -> bool:
         or (isinstance(part, ast.Slice) and not (part.lower or part.upper or part.step))
         for part in parts
     )
-
-
-def is_constructor(call: ast.Call, name: str, model: SemanticModel) -> bool:
-    """Whether a call creates a tensor in host memory that could be created on the device as well."""
-    for keyword in call.keywords:
-        is_no = isinstance(keyword.value, ast.Constant) and keyword.value.value is False
-        if name == "torch.normal" and keyword.arg in ("mean", "std"):
-            continue
-        if keyword.arg is None and _passes_on(keyword.value, model):
-            continue
-        if keyword.arg not in _KEYWORDS and not (keyword.arg == "requires_grad" and is_no):
-            return False  # it has a device, draws from a host generator, is pinned, is a leaf …
-    if name in LEGACY:
-        return True
-    types = [model.types.type_of(argument) for argument in call.args[:1]]
-    if name in _CONVERT:
-        if not types and name != "torch.tensor":
-            return False
-        given = types[0].tag if types and not model.types.excludes_tensor(call.args[0]) else TypeTag.UNKNOWN
-        # a tensor may be on the device already, and `as_tensor` keeps it there
-        return given is not TypeTag.TENSOR and (name == "torch.tensor" or given is not TypeTag.UNKNOWN)
-    if name.endswith("_like"):
-        return [(kind.tag, kind.device) for kind in types] == [(TypeTag.TENSOR, Device.HOST)]
-    if name == "torch.normal":
-        if any(keyword.arg == "size" for keyword in call.keywords):
-            return True  # mean and deviation are numbers
-        return all(kind.tag in _NUMBERS for kind in types) and len(call.args) + len(call.keywords) > 2
-    return name in _FILL | _ROUND | DRAW or name == "torch.arange"
-
-
-def _passes_on(unpacked: ast.expr, model: SemanticModel) -> bool:
-    """Whether unpacked keywords are those of a lambda that moves what it creates: callers need name no device
-    (`lambda *args, **kwargs: torch.tensor(*args, **kwargs).cuda()`).
-    """
-    around = next((part for part in model.ancestors(unpacked) if isinstance(part, ast.Lambda)), None)
-    given = around.args.kwarg if around is not None else None
-    return given is not None and isinstance(unpacked, ast.Name) and unpacked.id == given.arg
-
-
-def draws_on_host(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a call draws a tensor in host memory that could be drawn on the device as well."""
-    name = model.names.qualified(call.func)
-    if name not in DRAW or not is_constructor(call, name, model):
-        return False
-    return not model.program.sets(torch_settings.DEFAULT_DEVICE) and not legacy_tensors.has_device_around(
-        call, model
-    )
-
-
-def is_created_on_device(creation: Creation, model: SemanticModel) -> bool:
-    """Whether the constructors may create their tensors on a device anyway, because the program has set a
-    default. Those named after a host tensor type do not.
-    """
-    names = {model.names.qualified(call.func) for call in creation.made.calls}
-    if not names <= LEGACY.keys() - {"torch.Tensor"} and model.program.sets(torch_settings.DEFAULT_DEVICE):
-        return True
-    return legacy_tensors.has_device_around(creation.move.call, model)
-
-
-def is_data(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a constructor copies existing data, rather than generating numbers."""
-    name = model.names.qualified(call.func)
-    return name in _CONVERT or (name in LEGACY and not gives_size(call, model))
-
-
-def copies_nothing(creation: Creation, model: SemanticModel) -> bool:
-    """Whether the tensor only shares the memory of an array: a legacy constructor gets an array of its own
-    dtype (measured with torch 2.13: `torch.FloatTensor(float32_array)` copies nothing).
-    """
-    calls = creation.made.calls
-    return bool(calls) and all(_shares_memory(call, model) for call in calls)
-
-
-def _shares_memory(call: ast.Call, model: SemanticModel) -> bool:
-    name = model.names.qualified(call.func)
-    if name not in LEGACY or len(call.args) != 1:
-        return False
-    array = call.args[0]
-    while isinstance(array, ast.Subscript):
-        array = array.value  # rows have the dtype of the array
-    source = model.types.type_of(array)
-    return source.tag is TypeTag.NDARRAY and source.dtype == legacy_tensors.class_dtype(name)
-
-
-def gives_size(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a legacy constructor is called with sizes (`torch.FloatTensor(4, 2)`)."""
-    return len(call.args) != 1 or model.types.type_of(call.args[0]).tag is TypeTag.INT
-
-
-def difference(made: MadeTensor, model: SemanticModel) -> list[str]:
-    """Return how a constructor's numbers may differ if they are created on the device, as clauses."""
-    names = {model.names.qualified(call.func) or "" for call in made.calls}
-    found = []
-    if made.filled_by is not None and (filled := _method(made.filled_by))[1:-2] not in FIXED:
-        found.append(f"`{filled}` draws from the device's random stream instead of the host's")
-    elif made.drawn_by is not None:
-        drawn = model.names.qualified(made.drawn_by.func)
-        found.append(f"`{drawn}` draws from the device's random stream instead of the host's")
-    elif names & DRAW:
-        found.append(f"`{min(names & DRAW)}` draws from the device's random stream instead of the host's")
-    elif names & _ROUND:
-        found.append(f"`{min(names & _ROUND)}` may be rounded differently on a device")
-    elif any(
-        model.names.qualified(call.func) == "torch.arange" and not _counts(call, model) for call in made.calls
-    ):
-        found.append("`torch.arange` may round floating-point steps differently on a device")
-    elif made.is_computed:
-        found.append("arithmetic may be rounded differently on a device")
-    elif made.casts and not names <= _EXACT_IN_ANY_TYPE:
-        found.append(f"`{_method(made.casts[0])}` may convert differently on a device")
-    if made.expanded_by is not None:
-        found.append(f"the result of `{_method(made.expanded_by)}` is a view and must not be written to")
-    return found
-
-
-def _counts(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether an `arange` yields integers."""
-    given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg != "dtype")]
-    types = [model.types.type_of(keyword.value).of for keyword in call.keywords if keyword.arg == "dtype"]
-    whole = all(name.removeprefix("torch.") in ("int64", "long", "int32", "int") for name in types)
-    return whole and all(model.types.type_of(value).tag is TypeTag.INT for value in given)
-
-
-def _method(call: ast.Call) -> str:
-    return f".{call.func.attr}()" if isinstance(call.func, ast.Attribute) else ""
 
 
 class Skipped(Enum):
@@ -613,7 +325,7 @@ def made_before(
         return None
     if isinstance(assignment, ast.Assign) and len(assignment.targets) > 1:
         return None
-    skipped = _skipped_by(use, model)
+    skipped = skipped_by(use, model)
     block, place = model.syntax.block(statement)
     before, earlier = model.syntax.block(assignment)
     around: ast.stmt = statement
@@ -711,7 +423,7 @@ def measures(read: ast.Name, model: SemanticModel) -> bool:
     return isinstance(parent, ast.Attribute) and parent.attr in _MEASURES
 
 
-def _skipped_by(use: ast.expr, model: SemanticModel) -> Skipped:
+def skipped_by(use: ast.expr, model: SemanticModel) -> Skipped:
     """Return what decides whether a part of a statement is evaluated."""
     found = Skipped.NEVER
     child: ast.AST = use

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import Binding, BindingKind, SemanticModel
-from rlint.rules.transfers._shared.made import VIEWS, DeviceMove, is_constructor, is_view, measures
+from rlint.rules.transfers._shared.device_moves import DeviceMove
+from rlint.rules.transfers._shared.made import VIEWS, is_view, measures
+from rlint.rules.transfers._shared.tensor_constructors import is_constructor
 
 _MOST = 4
 """Maximum number of assignments to a variable that are compared."""

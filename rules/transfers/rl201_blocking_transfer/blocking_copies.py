@@ -17,7 +17,8 @@ from rlint.rule import (
     torch_settings,
     unpacked_options,
 )
-from rlint.rules.transfers._shared.made import creation_of, move_of
+from rlint.rules.transfers._shared.creations import creation_of
+from rlint.rules.transfers._shared.device_moves import move_of
 from rlint.rules.transfers._shared.made_in_branches import made_in_branches
 from rlint.rules.transfers._shared.there_and_back import left_device
 from rlint.rules.transfers.rl201_blocking_transfer.batch_parts import (

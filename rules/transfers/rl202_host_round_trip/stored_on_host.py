@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import BindingKind, Device, Function, SemanticModel, TypeTag
-from rlint.rules.transfers._shared.made import is_constructor
+from rlint.rules.transfers._shared.tensor_constructors import is_constructor
 from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import is_placed_on_device
 
 

@@ -100,25 +100,18 @@ from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule, SemanticModel, Trait, TypeTag, last_name, models
 from rlint.rules.transfers._shared.accelerators import may_use_accelerator
+from rlint.rules.transfers._shared.creations import Creation, copies_nothing, creation_of
+from rlint.rules.transfers._shared.device_moves import DeviceMove, move_of
 from rlint.rules.transfers._shared.epoch_loops import ONCE, copied_again
-from rlint.rules.transfers._shared.made import (
-    DRAW,
-    FIXED,
-    LEGACY,
-    Creation,
-    DeviceMove,
-    copies_nothing,
-    creation_of,
-    is_data,
-    move_of,
-)
+from rlint.rules.transfers._shared.made import FIXED
 from rlint.rules.transfers._shared.made_arrays import function_for_array
 from rlint.rules.transfers._shared.made_in_branches import made_in_branches
+from rlint.rules.transfers._shared.tensor_constructors import DRAW, LEGACY, is_data
 from rlint.rules.transfers.rl205_create_then_move.cheap_creations import why_cheap, why_cheap_in_branches
 from rlint.rules.transfers.rl205_create_then_move.created_together import created_together, why_shared
-from rlint.rules.transfers.rl205_create_then_move.creations import data_of, reported_creation
 from rlint.rules.transfers.rl205_create_then_move.make_there import build_fix
 from rlint.rules.transfers.rl205_create_then_move.noise_in_buffers import drawn_for_buffers
+from rlint.rules.transfers.rl205_create_then_move.reported_creations import data_of, reported_creation
 
 _DRAWN_AS = {"Normal": "torch.randn", "Uniform": "torch.rand"}
 """Functions that draw from a distribution of numbers on a device, but for a shift and a scale."""

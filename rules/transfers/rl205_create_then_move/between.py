@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import FUNCTIONS, TRIES, Binding, SemanticModel, TypeTag, descendants, models
-from rlint.rules.transfers._shared.made import Creation
+from rlint.rules.transfers._shared.creations import Creation
 
 _DEVICE_READS = ("device", "is_cuda")
 _LEAVE = (ast.Return, ast.Raise, ast.Break, ast.Continue, ast.Assert)

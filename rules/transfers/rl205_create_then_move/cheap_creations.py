@@ -5,21 +5,16 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import ProgramScale, SemanticModel, Trait, models
+from rlint.rules.transfers._shared.creations import Creation, copies_nothing
+from rlint.rules.transfers._shared.device_moves import DeviceMove
 from rlint.rules.transfers._shared.in_steps import (
     is_in_environment_steps,
     is_in_gradient_steps,
     is_only_in_environment_steps,
     is_repeated,
 )
-from rlint.rules.transfers._shared.made import (
-    DRAW,
-    LEGACY,
-    Creation,
-    DeviceMove,
-    MadeTensor,
-    copies_nothing,
-    is_data,
-)
+from rlint.rules.transfers._shared.made import MadeTensor
+from rlint.rules.transfers._shared.tensor_constructors import DRAW, LEGACY, is_data
 
 _SHARED = "the array has the dtype of the tensor: nothing is copied in host memory"
 _HOST_DATA = "the data are copied to the device either way: only a call and a copy in host memory are saved"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import Function, SemanticModel, descendants
-from rlint.rules.transfers._shared.made import Creation
+from rlint.rules.transfers._shared.creations import Creation
 from rlint.rules.transfers.rl205_create_then_move.cheap_creations import why_cheap
-from rlint.rules.transfers.rl205_create_then_move.creations import data_of, reported_creation
+from rlint.rules.transfers.rl205_create_then_move.reported_creations import data_of, reported_creation
 
 _MOST_LINES_BETWEEN = 3
 

@@ -5,17 +5,11 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import Applicability, Device, Edit, Fix, SemanticModel, TypeTag, descendants, legacy_tensors
+from rlint.rules.transfers._shared.creations import Creation, difference
+from rlint.rules.transfers._shared.device_moves import DeviceMove
 from rlint.rules.transfers._shared.evaluated import is_unchanged_between
-from rlint.rules.transfers._shared.made import (
-    LEGACY,
-    Creation,
-    DeviceMove,
-    MadeTensor,
-    difference,
-    gives_size,
-    is_data,
-    type_given,
-)
+from rlint.rules.transfers._shared.made import MadeTensor, type_given
+from rlint.rules.transfers._shared.tensor_constructors import LEGACY, gives_size, is_data
 from rlint.rules.transfers.rl205_create_then_move.between import UNAVAILABLE, doubts_between
 
 _DEVICE_AROUND = "this must not run inside `with torch.device(...)`, which sets the default device"

@@ -6,7 +6,7 @@ import ast
 
 from rlint.rule import BindingKind, SemanticModel, descendants
 from rlint.rules.transfers._shared.buffers import registered_in
-from rlint.rules.transfers._shared.made import draws_on_host
+from rlint.rules.transfers._shared.tensor_constructors import draws_on_host
 
 _DEPTH = 6
 _MOST_BINDINGS = 4

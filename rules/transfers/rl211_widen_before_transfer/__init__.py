@@ -110,7 +110,7 @@ from rlint.rule import (
     last_names,
     models,
 )
-from rlint.rules.transfers._shared import made
+from rlint.rules.transfers._shared import device_moves
 from rlint.rules.transfers._shared.datasets import loads_sample
 from rlint.rules.transfers._shared.in_steps import is_only_in_environment_steps
 from rlint.rules.transfers._shared.made import made_by
@@ -257,7 +257,7 @@ def of_type(call: ast.Call, data: ast.expr, model: SemanticModel) -> _Widened | 
     """Return the finding for `torch.from_numpy(frames).type(dtype)`, where `dtype` may be a type of floating
     point on a device: torch converts on the host before it copies.
     """
-    move = made.move_of(call, model)
+    move = device_moves.move_of(call, model)
     if move is None or call.keywords:
         return None
     dtype = dtype_of_class(call.args[0], model)

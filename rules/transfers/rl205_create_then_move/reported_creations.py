@@ -5,14 +5,10 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import Heat, SemanticModel
-from rlint.rules.transfers._shared.made import (
-    Creation,
-    creation_of,
-    is_created_on_device,
-    is_data,
-    move_of,
-)
+from rlint.rules.transfers._shared.creations import Creation, creation_of, is_created_on_device
+from rlint.rules.transfers._shared.device_moves import move_of
 from rlint.rules.transfers._shared.made_arrays import copies_literal
+from rlint.rules.transfers._shared.tensor_constructors import is_data
 
 
 def reported_creation(call: ast.Call, model: SemanticModel) -> Creation | None:

@@ -12,10 +12,16 @@ from rlint.semantics.interprocedural.qualified_names import is_class
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.interprocedural.symbols import SymbolTable
 
+_SET_BY_NAME = frozenset(
+    {"_modules", "_parameters", "add_module", "register_module", "register_parameter", "set_submodule"}
+    | {"__delattr__", "__setattr__"}
+)
+"""Attributes and methods by which code replaces parts of a network."""
+
 
 class OverwrittenNames:
-    """Variables of modules, and functions of libraries, that other code replaces. Replacements by tests are
-    ignored.
+    """Variables of modules, functions of libraries, and attributes of arguments that other code sets. What
+    tests set is ignored.
     """
 
     def __init__(self, symbols: SymbolTable) -> None:
@@ -26,12 +32,16 @@ class OverwrittenNames:
         """
         self._set: dict[str, frozenset[str]] = {}
 
-    def in_libraries(self) -> Iterator[str]:
-        """Yield the dotted names that are replaced in libraries, or overridden in classes of data."""
-        for module in self._symbols.modules.values():
-            if not module.is_test:
-                yield from self._replaced_by(module)
-                yield from _overridden_by(module)
+    @cached_property
+    def in_libraries(self) -> frozenset[str]:
+        """Return the dotted names of library functions and methods that a file of the project, without tests,
+        replaces in the library or overrides in a class derived from one of data; `torch.Tensor.*` if any may
+        be meant, `torch.nn.Module.forward` for that of any network.
+        """
+        modules = [module for module in self._symbols.modules.values() if not module.is_test]
+        return frozenset(
+            path for module in modules for path in (*self._replaced_by(module), *_overridden_by(module))
+        )
 
     def _replaced_by(self, module: ModuleSummary) -> Iterator[str]:
         for path in module.replaced:
@@ -58,7 +68,9 @@ class OverwrittenNames:
         return models.is_library(root) and root not in self._own
 
     def names_in(self, module: str) -> frozenset[str]:
-        """Return the variables in a module whose value other files may set; `*` for any."""
+        """Return the variables in a module whose value other files may set: through the module itself
+        (`config.N = 0`), or through the one that it imports them from; `*` for any.
+        """
         symbol = self._symbols.symbol
         found = set(self._set_in(module))
         for name, path in self._symbols.modules[module].imports.items():
@@ -73,14 +85,30 @@ class OverwrittenNames:
                     found.add(name)
         return frozenset(found)
 
-    def in_arguments(self) -> Iterator[str]:
-        """Yield the names that are set in objects that functions get as arguments; `*` for any."""
+    @cached_property
+    def in_arguments(self) -> frozenset[str]:
+        """Return the names of the attributes that files, without tests, set in objects that functions get as
+        arguments; `*` for names known only at run time.
+        """
+        return frozenset(self._find_in_arguments())
+
+    def _find_in_arguments(self) -> Iterator[str]:
         for module in self._symbols.modules.values():
             for path in () if module.is_test else module.set_in_modules:
                 owner, _, name = path.rpartition(".")
                 function = owner.partition(PASSED_MODULE)[2]
                 if function and not function.endswith("()"):
                     yield name
+
+    @cached_property
+    def sets_by_name(self) -> bool:
+        """Whether files, without tests, set attributes, layers or parameters by names known only at run
+        time.
+        """
+        return any(
+            not module.is_test and (module.restores or not module.attributes_read.isdisjoint(_SET_BY_NAME))
+            for module in self._symbols.modules.values()
+        )
 
     def passed_as(self, path: str) -> Collection[str]:
         """Return the modules that `__passed__@override` may be: those that files, without tests, use as
