@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rlint.syntax.queries import deciding_tests
 from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
@@ -80,3 +80,21 @@ def _unless_left(statement: ast.stmt) -> Iterator[Test]:
             yield statement.test, False
         elif statement.orelse and isinstance(statement.orelse[-1], LEAVING):
             yield statement.test, True
+
+
+def is_connective(test: ast.expr) -> bool:
+    """Whether a test is `not …`, `… and …` or `… or …`."""
+    return isinstance(test, ast.BoolOp) or (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not))
+
+
+def outcome_of_connective(test: ast.expr, outcome: Callable[[ast.expr], bool | None]) -> bool | None:
+    """Return the outcome of such a test by those of its parts; None if they do not determine it."""
+    if isinstance(test, ast.UnaryOp):
+        found = outcome(test.operand)
+        return None if found is None else not found
+    assert isinstance(test, ast.BoolOp)
+    outcomes = [outcome(value) for value in test.values]
+    decisive = isinstance(test.op, ast.Or)
+    if decisive in outcomes:
+        return decisive
+    return None if None in outcomes else not decisive

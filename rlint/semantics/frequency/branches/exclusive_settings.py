@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rlint.semantics.frequency.branches.branch_tests import Test
+from rlint.semantics.frequency.branches.branch_tests import Test, is_connective, outcome_of_connective
 from rlint.semantics.frequency.branches.settled_tests import SettledTests
 
 if TYPE_CHECKING:
@@ -73,16 +73,8 @@ class ExclusiveSettings:
 
     def _outcome(self, test: ast.expr, facts: Facts) -> bool | None:
         """Return the outcome of a test, given those of others; None if they do not determine it."""
-        match test:
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                found = self._outcome(operand, facts)
-                return None if found is None else not found
-            case ast.BoolOp(op=op, values=values):
-                outcomes = [self._outcome(value, facts) for value in values]
-                decisive = isinstance(op, ast.Or)
-                if decisive in outcomes:
-                    return decisive
-                return None if None in outcomes else not decisive
+        if is_connective(test):
+            return outcome_of_connective(test, lambda part: self._outcome(part, facts))
         key, same = _plain(test)
         known = facts.get(key)
         return None if known is None else known is same

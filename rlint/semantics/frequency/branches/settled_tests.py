@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from rlint.models import vocabulary
 from rlint.models.value_type import TypeTag
+from rlint.semantics.frequency.branches.branch_tests import is_connective, outcome_of_connective
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import arguments_by_name, defaults_of
 from rlint.syntax.scopes import Binding, BindingKind
@@ -67,16 +68,9 @@ class SettledTests:
 
     def outcome(self, test: ast.expr, depth: int = _DEPTH) -> bool | None:
         """Return whether a test is always true, or always false; None if it may be either."""
+        if is_connective(test):
+            return outcome_of_connective(test, lambda part: self.outcome(part, depth))
         match test:
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                found = self.outcome(operand, depth)
-                return None if found is None else not found
-            case ast.BoolOp(op=op, values=values):
-                outcomes = [self.outcome(value, depth) for value in values]
-                decisive = isinstance(op, ast.Or)
-                if decisive in outcomes:
-                    return decisive
-                return None if None in outcomes else not decisive
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARISONS:
                 return self._compared(left, op, right, depth)
         known = self._values(test, depth)
