@@ -92,6 +92,10 @@ _OUTSIDE = frozenset(
 _METHODS = frozenset("step reset render close _step _reset".split())
 _STEPS = (Driver.ENVIRONMENT_STEP, Driver.GRADIENT_STEP)
 _WAITS = frozenset({"wait", "select"}.union(*waiting_words.FRAME_CLOCKS.values()))
+_HARDWARE = regex(
+    r"(^|[._])(hardware|firmware|servos?|feetech|dynamixel|gpio|real_?robots?|motor_?(bus|driver))([._]|$)"
+)
+"""Parts of the paths of modules that drive devices."""
 _WATCHED = regex(r"(^|[._])(play|demo|watch|show|record|visuali[sz]e|enjoy|render|test)")
 
 
@@ -134,7 +138,8 @@ class SleepInTraining(Rule):
 
 def is_timed_from_outside(model: SemanticModel) -> bool:
     """Whether the world outside of the program may set the pace, judging by the imports of the file."""
-    return imports_any(_OUTSIDE, model)
+    imported = (*model.module.imports.values(), *model.module.star_imports)
+    return imports_any(_OUTSIDE, model) or any(_HARDWARE.search(name.lower()) for name in imported)
 
 
 def imports_any(packages: frozenset[str], model: SemanticModel) -> bool:
