@@ -32,6 +32,7 @@ class BranchQueries:
         self._model = model
         self._program = program.usage
         self._heat = program.heat
+        self._leaving: dict[ast.stmt, int] = {}  # of blocks, by first statement
 
     def is_exploration(self, node: ast.AST) -> bool:
         """Whether a node runs only when an agent explores at random, which late in training is rare."""
@@ -129,10 +130,18 @@ class BranchQueries:
                 syntax.parents[each], (ast.match_case, ast.Module)
             ):
                 block, place = syntax.block(each)
-                found = next((before for before in block[:place] if isinstance(before, LEAVING)), None)
-                if found is not None:
-                    return found
+                found = self._first_that_leaves(block)
+                if found < place:
+                    return block[found]
         return None
+
+    def _first_that_leaves(self, block: list[ast.stmt]) -> int:
+        """Return the position of the first statement that leaves a block; its length if there is none."""
+        known = self._leaving.get(block[0])
+        if known is None:
+            places = (place for place, each in enumerate(block) if isinstance(each, LEAVING))
+            known = self._leaving[block[0]] = next(places, len(block))
+        return known
 
     def _shortened(self, node: ast.AST) -> str:
         text = " ".join(self._model.source.text(node).split())
