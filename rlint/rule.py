@@ -42,7 +42,7 @@ from rlint.semantics.frequency.guards import Guard, GuardKind
 from rlint.semantics.frequency.loop_variables import ItemKind, LoopItem
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.interprocedural.call_graph import CallEdge
-from rlint.semantics.interprocedural.call_targets import arguments_of, parameter_of
+from rlint.semantics.interprocedural.call_targets import arguments_of, only_callee, parameter_of
 from rlint.semantics.interprocedural.mentions import reference
 from rlint.semantics.interprocedural.mentions.reference import Reference, ReferenceKind
 from rlint.semantics.interprocedural.project_index import ProjectIndex
@@ -225,6 +225,7 @@ __all__ = [
     "numbers",
     "observations",
     "one_row_batches",
+    "only_callee",
     "output_words",
     "parameter_of",
     "parameters",

@@ -51,7 +51,7 @@ def level_of(found: dict[str, Any]) -> str:
 )
 def test_adjacent_copies_of_a_batch_are_one_cost(lines: str, kept: set[int], tmp_path: Path) -> None:
     """The host waits at the first copy of a batch, and one change mends all; after a network it waits
-    anew.
+    again.
     """
     levels = levels_by_line(tmp_path, "RL201", COPIED, lines)
     assert len(levels) == 2

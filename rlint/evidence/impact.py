@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -31,6 +30,7 @@ _MUCH_MEMORY = 1.5
 _SIZES_SHOWN = 2
 _ITEMS = "items"
 """What a place is said to process if it is not about what its workloads count."""
+_WORDS = regex(r"[a-z]+")
 _NOUNS = regex(r"[a-z]{4,}")
 _NO_NOUNS = frozenset("hidden each layer that takes with batch steps".split())
 """Words of units that are no names of what is counted, or are said of nearly all places."""
@@ -354,9 +354,10 @@ def _fits(unit: str, finding: Finding) -> bool:
     """Whether what is said of a place names what a unit counts: "agents", in the words or the code that it
     shows.
     """
-    said = f"{finding.message} {finding.advice or ''}".lower()
-    counted = [word.removesuffix("s") for word in _NOUNS.findall(unit) if word not in _NO_NOUNS]
-    return any(re.search(rf"(?<![a-z]){word}s?(?![a-z])", said) for word in counted)
+    said = {
+        word.removesuffix("s") for word in _WORDS.findall(f"{finding.message} {finding.advice or ''}".lower())
+    }
+    return any(word.removesuffix("s") in said for word in _NOUNS.findall(unit) if word not in _NO_NOUNS)
 
 
 def _duration(seconds: float) -> str:

@@ -166,7 +166,7 @@ class BranchQueries:
 
 def _chosen(test: ast.expr, settled: SettledTests) -> str:
     """Return the string that an option has by default where a test compares it with another one, as the end
-    of a sentence: `, which is "uniform"`; "" for other tests.
+    of a sentence: ": it is `uniform`"; "" for other tests.
     """
     match test:
         case ast.Compare(left=left, ops=[ast.Eq() | ast.In()]):

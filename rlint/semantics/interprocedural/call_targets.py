@@ -1,4 +1,4 @@
-"""Callbacks: the arguments that a function calls, and the parameters that receive them."""
+"""What calls run and pass: the one function of a file, callbacks, and the parameters that receive them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rlint.semantics.interprocedural.summary import FunctionSummary
+    from rlint.semantics.model import SemanticModel
+    from rlint.syntax.syntax_index import Function
 
 from rlint.models.parameters import CALLED_AT
+
+
+def only_callee(call: ast.Call, model: SemanticModel) -> Function | None:
+    """Return the function of this file that a call runs; None if it may be one of several, or of another
+    file.
+    """
+    targets = model.types.call_targets(call)
+    return model.types.definition(targets[0]) if len(targets) == 1 else None
 
 
 def called_back(call: ast.Call, qualified: str) -> list[ast.expr]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, Trait, descendants, frozen, last_name, models, regex
+from rlint.rule import SemanticModel, Trait, descendants, frozen, last_name, models, only_callee, regex
 from rlint.rules.buffers._shared.held import are_few, is_counted
 from rlint.rules.buffers._shared.store_class import is_store_class
 from rlint.rules.buffers._shared.unpacked import is_unpacked
@@ -90,8 +90,7 @@ def drawn_in_turn(loop: ast.For, model: SemanticModel) -> Assembled | None:
 
 def _draws_one(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a method of this file draws at random which item of the store it reads."""
-    targets = model.types.call_targets(call)
-    method = model.types.definition(targets[0]) if len(targets) == 1 else None
+    method = only_callee(call, model)
     if method is None:
         return False
     calls = [node for node in descendants(method) if isinstance(node, ast.Call)]

@@ -15,6 +15,7 @@ from rlint.rule import (
     frozen,
     last_name,
     models,
+    only_callee,
     regex,
 )
 from rlint.rules.buffers._shared.held import NO_TRANSITIONS
@@ -91,8 +92,7 @@ def one_number_tensors(value: ast.expr, model: SemanticModel) -> int:
         case ast.Tuple(elts=parts):
             return sum(_is_of_one_number(part, model) for part in parts)
         case ast.Call():
-            targets = model.types.call_targets(value)
-            definition = model.types.definition(targets[0]) if len(targets) == 1 else None
+            definition = only_callee(value, model)
             returned = (
                 [node for node in definition.body if isinstance(node, ast.Return)] if definition else []
             )

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models
+from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models, only_callee
 
 _STATEMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.If, ast.Return, ast.Pass, ast.Raise)
 _OTHER = (
@@ -48,8 +48,7 @@ def scalar_operations(call: ast.Call, model: SemanticModel) -> int:
 
 
 def _operations_of(call: ast.Call, model: SemanticModel) -> int:
-    targets = model.types.call_targets(call)
-    function = model.types.definition(targets[0]) if len(targets) == 1 else None
+    function = only_callee(call, model)
     if not isinstance(function, ast.FunctionDef) or function.decorator_list:
         return 0
     operations = 0

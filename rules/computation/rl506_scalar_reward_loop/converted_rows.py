@@ -34,39 +34,37 @@ def converted_rows(loop: ast.For, model: SemanticModel) -> ConvertedRows | None:
     """
     if not isinstance(loop.target, ast.Name):
         return None
-    calls = [
-        node for node in descendants(loop) if isinstance(node, ast.Call) and _is_of_row(node, loop, model)
-    ]
-    if not calls or not _stores_by_step(loop):
+    calls = [node for node in descendants(loop) if isinstance(node, ast.Call)]
+    arrays = {call: held for call in calls if (held := _array_of_row(call, loop, model)) is not None}
+    if not arrays or not _stores_by_step(loop):
         return None
-    first = calls[0].args[0]
-    assert isinstance(first, ast.Subscript)
-    held = first.value
-    of_array = [call for call in calls if dump_as_read(call.args[0].value) == dump_as_read(held)]  # type: ignore[attr-defined]
+    held = next(iter(arrays.values()))
+    of_array = [call for call, other in arrays.items() if dump_as_read(other) == dump_as_read(held)]
     if _is_written(held, loop) or not all(_runs_tensors(call, model) for call in of_array):
         return None
     return ConvertedRows(tuple(of_array), held)
 
 
-def _is_of_row(call: ast.Call, loop: ast.For, model: SemanticModel) -> bool:
-    """Whether a call only takes a row of an array, at the step or next to it: `f(values[t + 1])`."""
+def _array_of_row(call: ast.Call, loop: ast.For, model: SemanticModel) -> ast.expr | None:
+    """Return the array of which a call only takes a row, at the step or next to it: `f(values[t + 1])`."""
     match call:
         case ast.Call(
             func=ast.Attribute(attr=method) as func,
-            args=[ast.Subscript(value=ast.Name() | ast.Attribute(), slice=index)],
+            args=[ast.Subscript(value=(ast.Name() | ast.Attribute()) as held, slice=index)],
             keywords=[],
         ) if _NORMALIZES.search(method):
             pass
         case _:
-            return False
+            return None
     match index:
         case ast.Name() as counter:
             pass
         case ast.BinOp(left=ast.Name() as counter, op=ast.Add() | ast.Sub(), right=ast.Constant()):
             pass
         case _:
-            return False
-    return counting_loop(counter, call, model) is loop and counter.id not in variable_names(func)
+            return None
+    is_of_loop = counting_loop(counter, call, model) is loop
+    return held if is_of_loop and counter.id not in variable_names(func) else None
 
 
 def _stores_by_step(loop: ast.For) -> bool:

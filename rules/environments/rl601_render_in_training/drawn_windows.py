@@ -13,6 +13,7 @@ from rlint.rule import (
     descendants,
     last_name,
     models,
+    only_callee,
     output_words,
     regex,
     roles,
@@ -220,8 +221,7 @@ def _is_made_by_gymnasium(call: ast.Call, model: SemanticModel) -> bool:
 
 def _returned(call: ast.Call, model: SemanticModel) -> ast.expr | None:
     """Return what the function of this file that a call runs returns, if that is always the same variable."""
-    targets = model.types.call_targets(call)
-    function = model.types.definition(targets[0]) if len(targets) == 1 else None
+    function = only_callee(call, model)
     if not isinstance(function, FUNCTIONS):
         return None
     found = [node.value for node in descendants(function) if isinstance(node, ast.Return)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import LOOPS, Impact, ImpactLevel, SemanticModel, descendants, regex
+from rlint.rule import LOOPS, Impact, ImpactLevel, SemanticModel, descendants, only_callee, regex
 from rlint.rules.networks.rl314_unbatched_forward.independent_runs import IndependentRun
 
 _DECODES = regex(r"^(next_tokens?(_\w+)?|past_key_values?|use_cache|kv_cache|cache_position)$")
@@ -16,8 +16,7 @@ WHOLE_DECODES = Impact(
 
 def is_decoded(run: IndependentRun, model: SemanticModel) -> bool:
     """Whether the function that an iteration calls generates texts token by token."""
-    targets = model.types.call_targets(run.call)
-    function = model.types.definition(targets[0]) if len(targets) == 1 else None
+    function = only_callee(run.call, model)
     if function is None:
         return False
     return any(_decodes(node) for node in descendants(function) if isinstance(node, LOOPS))

@@ -21,6 +21,7 @@ from rlint.rule import (
     SemanticModel,
     Trait,
     TypeTag,
+    arguments_by_name,
     descendants,
     frozen,
     is_in,
@@ -28,6 +29,7 @@ from rlint.rule import (
     loop_variables,
     models,
     one_row_batches,
+    only_callee,
     regex,
     variable_names,
     vocabulary,
@@ -139,14 +141,11 @@ def _picks_network(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> bool:
     `self.agents[index]`.
     """
     counters = variable_names(loop.target) if isinstance(loop, ast.For) else frozenset[str]()
-    given = [*((str(place), value) for place, value in enumerate(call.args))]
-    given += [(each.arg or "", each.value) for each in call.keywords]
     for target in model.types.call_targets(call):
         function = model.types.definition(target)
+        given = arguments_by_name(call, target.call_parameters) or {}
         passed = {
-            target.parameter_at(place)
-            for place, value in given
-            if place and isinstance(value, ast.Name) and value.id in counters
+            name for name, value in given.items() if isinstance(value, ast.Name) and value.id in counters
         }
         if function is not None and any(_is_picked(node, passed) for node in descendants(function)):
             return True
@@ -162,8 +161,7 @@ def _is_picked(node: ast.AST, indices: set[str]) -> bool:
 
 def why_off(run: IndependentRun, model: SemanticModel) -> str | None:
     """Return why the called function runs no network by default, given what the call passes to it."""
-    targets = model.types.call_targets(run.call) if run.in_callee else []
-    function = model.types.definition(targets[0]) if len(targets) == 1 else None
+    function = only_callee(run.call, model) if run.in_callee else None
     if function is None:
         return None
     runs = [

@@ -27,6 +27,7 @@ from rlint.rule import (
     models,
     observations,
     one_row_batches,
+    only_callee,
     regex,
 )
 from rlint.rules.networks._shared.same_input import nodes_run
@@ -178,8 +179,7 @@ class CallInput:
 
     def _only_puts_together(self, call: ast.Call) -> bool:
         """Whether a call runs a function of this file that keeps no state for a later iteration."""
-        targets = self.model.types.call_targets(call)
-        definition = self.model.types.definition(targets[0]) if len(targets) == 1 else None
+        definition = only_callee(call, self.model)
         return definition is not None and self.model.once(leaves_nothing, definition)
 
     def _scopes_in(self, value: ast.expr, name: ast.Name) -> Iterator[Scope]:

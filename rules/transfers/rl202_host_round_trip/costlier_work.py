@@ -15,6 +15,7 @@ from rlint.rule import (
     Loop,
     SemanticModel,
     descendants,
+    only_callee,
     trip_count,
 )
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, reads_below
@@ -71,8 +72,7 @@ def _waits_for_program(call: ast.Call, model: SemanticModel) -> bool:
 
 def _runs_program(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call, or the function of this file that it calls, runs another program and waits for it."""
-    targets = model.types.call_targets(call)
-    called = model.types.definition(targets[0]) if len(targets) == 1 else None
+    called = only_callee(call, model)
     own = descendants(called) if called is not None else (call,)
     return any(
         (model.names.qualified(node.func) or "") in _RUNS_PROGRAM
@@ -89,8 +89,7 @@ def _row_loops(function: Function, model: SemanticModel) -> list[tuple[ast.AST, 
     for node in descendants(function):
         if not isinstance(node, ast.Call):
             continue
-        targets = model.types.call_targets(node)
-        called = model.types.definition(targets[0]) if len(targets) == 1 else None
+        called = only_callee(node, model)
         if called is None or called is function:
             continue
         loops = model.once(_own_row_loops, called)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import BindingKind, SemanticModel, descendants
+from rlint.rule import BindingKind, SemanticModel, descendants, only_callee
 from rlint.rules.transfers._shared.buffers import registered_in
 from rlint.rules.transfers._shared.tensor_constructors import draws_on_host
 
@@ -62,8 +62,7 @@ def _draws(value: ast.expr, model: SemanticModel, depth: int) -> list[ast.Call]:
 
 def _returned(call: ast.Call, model: SemanticModel) -> list[ast.expr]:
     """Return the result of the function of this file that a call runs."""
-    targets = model.types.call_targets(call)
-    definition = model.types.definition(targets[0]) if len(targets) == 1 else None
+    definition = only_callee(call, model)
     if definition is None:
         return []
     returns = [node for node in descendants(definition) if isinstance(node, ast.Return)]

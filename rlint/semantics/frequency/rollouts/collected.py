@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rlint.findings import Heat
@@ -12,6 +14,8 @@ from rlint.semantics.interprocedural.summary import FunctionSummary
 
 if TYPE_CHECKING:
     from rlint.semantics.frequency.heat import HeatMap
+
+    _LoopTest = Callable[[FunctionSummary, int, HeatMap], bool]
 
 _DEPTH = 4
 """Maximum number of calls that are followed from a line to the loop that runs it."""
@@ -25,42 +29,33 @@ def is_once_per_rollout(place: CodePlace, heat: HeatMap) -> bool:
     """Whether the loop that makes a place hot collects a rollout in each iteration, or passes over one a few
     times.
     """
-    if is_per_rollout(place, heat, epochs=True):
-        return True
-    return _is_in_loop_with_rollouts(place, heat, _DEPTH)
+    follows = partial(_follows_rollout, epochs=True)
+    return _holds_for_loops(place, heat, follows) or _holds_for_loops(place, heat, _calls_rollout)
 
 
-def _is_in_loop_with_rollouts(place: CodePlace, heat: HeatMap, depth: int) -> bool:
-    driven = heat.loops_driven_by(place.function)
-    for index in place.loops:
-        if index < len(driven) and any(driven[index]):
-            return _calls_rollout(place.function, index, heat)
-    calls = [call for call in heat.callers(place.function) if call.level is Heat.HOT]
-    return (
-        depth > 0
-        and bool(calls)
-        and all(_is_in_loop_with_rollouts(call.place, heat, depth - 1) for call in calls)
-    )
+def is_per_rollout(place: CodePlace, heat: HeatMap) -> bool:
+    """Whether all loops that make a place hot have a few iterations, and follow a rollout."""
+    return _holds_for_loops(place, heat, _follows_rollout)
 
 
-def is_per_rollout(place: CodePlace, heat: HeatMap, *, epochs: bool = False, depth: int = _DEPTH) -> bool:
-    """Whether all loops that make a place hot have a few iterations, and follow a rollout; with `epochs`,
-    also those that count passes over the rollout.
+def _holds_for_loops(place: CodePlace, heat: HeatMap, test: _LoopTest, depth: int = _DEPTH) -> bool:
+    """Whether all loops that make a place hot pass a test: the innermost that drives anything, here or else
+    at each hot call.
     """
     driven = heat.loops_driven_by(place.function)
     for index in place.loops:
         if index < len(driven) and any(driven[index]):
-            return _follows_rollout(place.function, index, heat, epochs=epochs)
+            return test(place.function, index, heat)
     if depth <= 0:
         return False
     calls = [call for call in heat.callers(place.function) if call.level is Heat.HOT]
-    return bool(calls) and all(
-        is_per_rollout(call.place, heat, epochs=epochs, depth=depth - 1) for call in calls
-    )
+    return bool(calls) and all(_holds_for_loops(call.place, heat, test, depth - 1) for call in calls)
 
 
-def _follows_rollout(function: FunctionSummary, index: int, heat: HeatMap, *, epochs: bool) -> bool:
-    """Whether a loop has a few iterations, and an iteration of the loop around it collects many steps."""
+def _follows_rollout(function: FunctionSummary, index: int, heat: HeatMap, *, epochs: bool = False) -> bool:
+    """Whether a loop has a few iterations (with `epochs`, or counts passes over the rollout), and an
+    iteration of the loop around it collects many steps.
+    """
     loop, driven = function.loops[index], heat.loops_driven_by(function)
     is_short = loop.bounded or (epochs and _OF_EPOCHS.search(loop.header.lower()) is not None)
     if not is_short or loop.parent < 0 or Driver.ENVIRONMENT_STEP in driven[index][0] | driven[index][1]:
