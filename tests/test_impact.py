@@ -97,6 +97,56 @@ def test_the_program_decides_how_long_its_steps_take(
     assert [found.level for found in levels if found] == [ImpactLevel.MEDIUM, ImpactLevel.HIGH]
 
 
+def test_a_step_of_several_networks_takes_longer() -> None:
+    """The measured gradient step updates one network; the large one stays an upper bound."""
+    place = replace(ONE, scale=ProgramScale.SMALL)
+    share = 0.0101 * (SMALL * MEDIUM) ** 0.5
+    found = [impact_of(replace(place, updates=number), measured(share)) for number in (0, 1, 3)]
+    assert [each.level for each in found if each] == [
+        ImpactLevel.MEDIUM,
+        ImpactLevel.MEDIUM,
+        ImpactLevel.LOW,
+    ]
+    assert found[2] is not None
+    assert "a gradient step of 3 networks takes" in found[2].basis
+
+
+def test_a_place_that_several_calls_run_saves_as_often() -> None:
+    """A sampling method that an update calls three times."""
+    share = 0.004 * MIDDLE
+    once, thrice = (impact_of(replace(ONE, runs=number), measured(share)) for number in (1, 3))
+    assert once is not None
+    assert thrice is not None
+    assert (once.level, thrice.level) == (ImpactLevel.LOW, ImpactLevel.MEDIUM)
+    assert "3 times; a gradient step takes" in thrice.basis
+
+
+def test_the_step_of_a_simulator_takes_milliseconds() -> None:
+    """What is much beside the step of a small environment is nothing beside that of a slow simulator."""
+    place = replace(ONE, steps=(TrainingStep.ENVIRONMENT,), scale=ProgramScale.SMALL)
+    small, slow = (
+        impact_of(replace(place, waits_for_simulator=waits), measured(20e-6)) for waits in (False, True)
+    )
+    assert small is not None
+    assert slow is not None
+    assert (small.level, slow.level) == (ImpactLevel.MEDIUM, ImpactLevel.LOW)
+    assert "an environment step of a simulator, with its share of learning, takes 5" in slow.basis
+
+
+@pytest.mark.parametrize(
+    ("runs", "level"),
+    [(1, ImpactLevel.LOW), (2, ImpactLevel.LOW), (3, ImpactLevel.UNKNOWN), (0, ImpactLevel.UNKNOWN)],
+)
+def test_a_few_transfers_cost_little_where_a_simulator_steps(runs: int, level: ImpactLevel) -> None:
+    """Though they were not measured on a GPU; 0 runs are many, in a loop."""
+    place = replace(
+        ONE, steps=(TrainingStep.ENVIRONMENT,), only_on=("cuda",), waits_for_simulator=True, runs=runs
+    )
+    found = impact_of(place, measured(20e-6))
+    assert found is not None
+    assert found.level is level
+
+
 @pytest.mark.parametrize(
     ("sizes", "shown"),
     [

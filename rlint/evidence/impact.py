@@ -11,6 +11,7 @@ from rlint.evidence.occurrences import read_occurrences
 from rlint.evidence.step_costs import step_costs
 from rlint.findings import Finding, Heat, Impact, ImpactLevel, ProgramScale, TrainingStep
 from rlint.frozen import frozen
+from rlint.models.rl import SLOW_STEP
 from rlint.regex import regex
 from rlint.registry.recorded_gain import Gain
 
@@ -59,6 +60,10 @@ algorithms, which usually take one for each."""
 COLLECTED_PER_GRADIENT_STEP = 1
 """Environment steps for each gradient step that learns from them: as in most off-policy algorithms; PPO takes
 six with its usual settings."""
+_SLOW_STEPS = (SLOW_STEP, 4 * SLOW_STEP)
+"""Seconds of an environment step of a slow simulator."""
+_FEW_RUNS = 2
+"""As many transfers in a step are nothing beside a step of a slow simulator."""
 _FRAMES = ("frame", "image", "pixel", "screen")
 """Words in the names and units of workloads that process images."""
 _ROWS = "transitions"
@@ -186,6 +191,9 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
             return Impact(ImpactLevel.LOW, f"{basis}, compared with many {steps}")
         if finding.heat is Heat.WARM:
             return Impact(ImpactLevel.LOW, f"{basis}, and it runs only once per round of steps")
+        waits = finding.waits_for_simulator and TrainingStep.ENVIRONMENT in finding.steps
+        if waits and 0 < finding.runs <= _FEW_RUNS:
+            return Impact(ImpactLevel.LOW, f"{basis}, compared with a step of a simulator")
         return Impact(ImpactLevel.UNKNOWN, basis)
     measured = _measured(finding, saving)
     if not measured:
@@ -200,7 +208,7 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
     basis = _basis(measured, cost, number, saving.device, finding)
     if finding.heat is Heat.COLD and not finding.throughout:
         return Impact(ImpactLevel.LOW, f"{basis}; not known to run in a training loop")
-    share = _usual(measured) / (math.sqrt(cost.small * cost.large) * number)
+    share = max(1, finding.runs) * _usual(measured) / (math.sqrt(cost.small * cost.large) * number)
     level = ImpactLevel.HIGH if share >= HIGH else ImpactLevel.MEDIUM if share >= MEDIUM else ImpactLevel.LOW
     return Impact(level, basis)
 
@@ -254,10 +262,25 @@ def _cost(
     # language models are large, wherever their layers are defined
     scale = ProgramScale.LARGE if TrainingStep.TOKEN in numbers else finding.scale
     for step, count in counts.items():
-        least, most = (_SIZES_OF_ENVIRONMENTS if step is TrainingStep.ENVIRONMENT else _SIZES)[scale]
-        small += costs[step][least] * count
-        large += costs[step][most] * count
+        least, most = _seconds_of(step, costs[step], scale, finding)
+        small += least * count
+        large += most * count
     return _Cost(known, small, large, learns_later=learns_later, collects_first=collects_first)
+
+
+def _seconds_of(
+    step: TrainingStep, costs: tuple[float, float, float], scale: ProgramScale, finding: Finding
+) -> tuple[float, float]:
+    """Return the seconds of a short and a long step of a kind in the program of a finding. The measured
+    gradient steps update one network; a large one takes as long as several small ones.
+    """
+    least, most = (_SIZES_OF_ENVIRONMENTS if step is TrainingStep.ENVIRONMENT else _SIZES)[scale]
+    small, large = costs[least], costs[most]
+    if step is TrainingStep.ENVIRONMENT and finding.waits_for_simulator:
+        small, large = max(small, _SLOW_STEPS[0]), max(large, _SLOW_STEPS[1])
+    if step is TrainingStep.GRADIENT:
+        small *= max(1, finding.updates)
+    return small, max(small, large)
 
 
 def _measured(finding: Finding, saving: Saving) -> tuple[WorkloadSaving, ...]:
@@ -301,10 +324,11 @@ _DEVICES = {"cuda": "a GPU", "mps": "an Apple GPU"}
 def _basis(
     measured: Sequence[WorkloadSaving], cost: _Cost, number: int, device: str, finding: Finding
 ) -> str:
-    names = [_name(step, number, alone=len(cost.steps) == 1) for step, number in cost.steps]
+    names = [_name(step, number, finding, alone=len(cost.steps) == 1) for step, number in cost.steps]
     several = names[0][0].isdigit()
     article = "" if several else "an " if names[0][0] in "aeiou" else "a "
     often = "each time" if number == 1 else f"once per {number:,} steps"
+    often = f"{finding.runs} times" if number == 1 and finding.runs > 1 else often
     saved = _saved(measured)
     what = f"saves {saved} {often}{_at(measured, finding)}" if saved else "no gain was measured"
     takes = "take" if several else "takes"
@@ -315,10 +339,14 @@ def _basis(
     return f"{what}; {steps} {takes} {spent} (measured on {device})"
 
 
-def _name(step: TrainingStep, number: int, *, alone: bool) -> str:
+def _name(step: TrainingStep, number: int, finding: Finding, *, alone: bool) -> str:
     if step is TrainingStep.TOKEN and not alone:
         return _LONG
-    return f"{number:,} {step.value}s" if number > 1 else str(step.value)
+    name = f"{number:,} {step.value}s" if number > 1 else str(step.value)
+    if step is TrainingStep.GRADIENT and finding.updates > 1:
+        return f"{name} of {finding.updates} networks"
+    is_slow = step is TrainingStep.ENVIRONMENT and finding.waits_for_simulator
+    return f"{name} of a simulator" if is_slow else name
 
 
 def _saved(measured: Sequence[WorkloadSaving]) -> str:

@@ -41,12 +41,24 @@ LANGUAGE_MODELS = frozenset({"peft", "sglang", "transformers", "vllm"})
 
 SIMULATORS = frozenset(
     """ale_py atari_py carla crafter deepmind_lab dm_control gfootball habitat isaacgym isaaclab jsbsim
-    metaworld minedojo minerl mlagents mlagents_envs nes_py procgen retro robosuite smac smacv2 traci
-    unityagents vizdoom""".split()
+    metaworld minedojo minerl mlagents mlagents_envs nes_py procgen pybullet_envs retro robosuite smac smacv2
+    traci unityagents vizdoom""".split()
 )
 """Libraries whose environments render images or simulate bodies, units or traffic: a step takes from half a
-millisecond to many.
+millisecond to many. One of `pybullet_envs` was measured at 0.34 to 0.45 ms (walkers) and 2.4 ms (Minitaur).
 """
+
+SLOW_SIMULATORS = frozenset(
+    """airsim carla gym_unity highway_env malmo minedojo minerl mlagents mlagents_envs pysc2 rclpy rospy smac
+    smacv2 unityagents unitytrainers""".split()
+)
+"""Libraries of environments that a program waits for: other programs in their own processes, and robots. A
+step takes at least `SLOW_STEP`: 20 ms are reported for Unity with small images (ml-agents issue 299), 6 ms
+with learning for StarCraft (2 million steps in 3.5 hours, SMIX issue 5); one of highway-env was measured at
+18 ms or more.
+"""
+SLOW_STEP = 5e-3
+"""Seconds of an environment step of a slow simulator, at least."""
 
 DEVICE_SIMULATORS = frozenset(
     "brax genesis isaacgym isaacgymenvs isaaclab isaacsim mani_skill mjlab mujoco_playground omni".split()

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from rlint.semantics import sizes
+from rlint.semantics.frequency.cadence import FEW_CALLS
 from rlint.semantics.frequency.rollouts.collected import collects, is_once_per_rollout
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 
@@ -20,6 +21,7 @@ class SizeQueries:
 
     def __init__(self, model: SemanticModel, program: WholeProgram) -> None:
         self._model = model
+        self._program = program
         self._heat = program.heat
 
     def setting(self, name: str) -> int | None:
@@ -49,6 +51,24 @@ class SizeQueries:
         """Whether a node runs once for the many environment steps of a rollout, or a few times."""
         place = self._model.frequency.place(node)
         return place is not None and is_once_per_rollout(place, self._heat)
+
+    def updates(self, node: ast.AST) -> int:
+        """Return how many networks the gradient steps around a node update; 0 if it is not known."""
+        place, beat = self._model.frequency.place(node), self._model.frequency.cadence(node)
+        return 0 if place is None or beat is None else self._program.updates.in_step(beat, place.function)
+
+    def runs(self, node: ast.AST) -> int:
+        """Return how often calls run a node in each iteration of the training loop around it; 0 if loops
+        repeat it as well, or it is not known.
+        """
+        beat = self._model.frequency.cadence(node)
+        if beat is None:
+            return 0
+        return beat.runs if beat.runs > FEW_CALLS or not beat.repeated else 0
+
+    def waits_for_simulator(self) -> bool:
+        """Whether the environments of the program are those of a simulator with slow steps."""
+        return self._program.slow_simulators.include(self._model.symbols.module.module)
 
     def learns_from_steps(self, node: ast.AST) -> bool:
         """Whether a loop around a node, or around the calls that lead to it, steps environments in

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _DEPTH = 4
 """Maximum number of calls that are followed from a line to the loop of a few iterations that runs it."""
-_FEW_CALLS = 2
+FEW_CALLS = 2
 """As many calls in one iteration are the parts of a pair, such as an actor and a critic."""
 _OVER_PARTS = regex(
     r"\b(agents?|critics?|nets?|networks?|models?|members?|heads?|optim\w*|envs?|players?|workers?|polic(y|ies)|i|j)\b"
@@ -44,12 +44,12 @@ class Cadence:
     steps (epochs of episodes of steps). `inner` is what its inner loops drive that run in each iteration and
     count (`range(n_steps)`, `while not done`) or learn from one batch
     after the other: the rest of `nested` may be the parts of a vectorised environment, or a few agents.
-    `within` is the qualified name of the function that contains the loop. `updating` are the guards that
-    govern the gradient steps of their function as well, so that the line runs with each of these. The line is
-    `repeated` if an iteration runs it several times: in loops over inner work, or because one of the
-    functions is called several times. It runs `per_rollout` if the loop has a small constant number of
-    iterations, such as one for each agent, and follows a rollout: a loop around it collects many steps of
-    environments first.
+    `within` is the qualified name of the function that contains the loop, or that drives without one.
+    `updating` are the guards that govern the gradient steps of their function as well, so that the line runs
+    with each of these. The line is `repeated` if an iteration runs it several times: in loops over inner
+    work, or because one of the functions is called several times. The calls alone run it `runs` times. It
+    runs `per_rollout` if the loop has a small constant number of iterations, such as one for each agent, and
+    follows a rollout: a loop around it collects many steps of environments first.
     """
 
     drivers: frozenset[Driver]
@@ -64,6 +64,7 @@ class Cadence:
     inner: frozenset[Driver] = frozenset()
     within: str = ""
     repeated: bool = False
+    runs: int = 1
     updating: tuple[Guard, ...] = ()
     per_rollout: bool = False
 
@@ -140,6 +141,7 @@ class Cadences(CallerWalk[Cadence]):
             once,
             many,
             guards,
+            within=function.path,
             repeated=_repeats(function, place.loops),
             updating=_of_updates(guards, function),
             per_rollout=is_per_rollout(place, self._heat),
@@ -173,7 +175,8 @@ class Cadences(CallerWalk[Cadence]):
         if way is None:
             return None
         together = [each for each, _ in ways if _run_together(each, way[0])]
-        return replace(way[1], repeated=True) if len(together) > _FEW_CALLS else way[1]
+        repeated = way[1].repeated or len(together) > FEW_CALLS
+        return replace(way[1], repeated=repeated, runs=way[1].runs * max(1, len(together)))
 
     def past(self, place: CodePlace, answer: Cadence) -> Cadence:
         """Add the conditions of the place, in its function, to a cadence."""

@@ -10,6 +10,7 @@ from rlint import models
 from rlint.findings import Heat
 from rlint.models import vocabulary
 from rlint.models.value_type import TypeTag
+from rlint.regex import regex
 from rlint.semantics.frequency.driver_calls import (
     DRIVING,
     STEPPING,
@@ -26,6 +27,7 @@ from rlint.semantics.frequency.path_conditions import PathConditions
 from rlint.semantics.frequency.phases.watching_pauses import long_pauses
 from rlint.semantics.interprocedural.summary import LoopSummary
 from rlint.semantics.types.infer import TypeInference
+from rlint.syntax.last_names import last_name
 from rlint.syntax.syntax_index import COMPREHENSIONS, LOOPS, Comprehension, SyntaxIndex
 from rlint.syntax.syntax_index import Loop as LoopNode
 from rlint.syntax.walk import RUN_LATER, descendants
@@ -36,6 +38,8 @@ BOUNDED = 8
 _HEADER_LENGTH = 60
 _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _NONE: frozenset[Driver] = frozenset()
+_OF_NUMBER = regex(r"alpha|temp|entropy|(^|_)(log_)?std|lambda|lagrang|(^|_)eta(_|$)")
+"""Optimizers of single numbers: `self.alpha_optimizer`."""
 
 _REPEATS_OR_LEAVES = frozenset({*LOOPS, *COMPREHENSIONS, *RUN_LATER, ast.If})
 """Statements around a line that determine which loops repeat it."""
@@ -246,6 +250,27 @@ class LoopIndex:
         and whose other branch has no code.
         """
         return self._update_conditions.get(function, ())
+
+    def steps_optimizers(self, function: ast.AST | None) -> tuple[int, ...]:
+        """Return the innermost loop around each step of another network's optimizer in a function (-1 for
+        none): the first of several steps of one. The optimizer of a single number (an entropy coefficient)
+        does not count.
+        """
+        return tuple(self._optimizer_steps.get(function, {}).values())
+
+    @cached_property
+    def _optimizer_steps(self) -> dict[ast.AST | None, dict[tuple[str, ...], int]]:
+        found: dict[ast.AST | None, dict[tuple[str, ...], int]] = {}
+        for call in self._gradient_steps:
+            if not isinstance(call.func, ast.Attribute) or call.func.attr != "step":
+                continue
+            parts = (call.func.value, *call.args[:1])  # `scaler.step(optimizer)`
+            names = tuple((last_name(part) or "").lower() for part in parts)
+            if not any(map(_OF_NUMBER.search, names)):
+                loop = self.innermost(call)
+                steps = found.setdefault(self.syntax.function(call), {})
+                steps.setdefault(names, self.index[loop] if loop is not None else -1)
+        return found
 
     @cached_property
     def _update_conditions(self) -> dict[ast.AST | None, tuple[int, ...]]:

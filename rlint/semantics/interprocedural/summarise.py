@@ -248,6 +248,7 @@ def _add_functions(
         drivers=intern(analysis.loops.function_drivers(None)),
         update_intervals=analysis.loops.update_intervals(None),
         update_conditions=analysis.loops.update_conditions(None),
+        steps_optimizers=analysis.loops.steps_optimizers(None),
         turns_autograd=gradients.turned_in_module(),
     )
 
@@ -308,6 +309,7 @@ def _function(
         remembers(node, analysis),
         update_intervals=analysis.loops.update_intervals(node),
         update_conditions=analysis.loops.update_conditions(node),
+        steps_optimizers=analysis.loops.steps_optimizers(node),
         runs_network=analysis.loops.item_runs.runs_network(node),
         reads=parameters_read(node, syntax),
         tests=parameters_tested(node),

@@ -161,6 +161,9 @@ class FunctionSummary:
     sets: tuple[tuple[str, str], ...] = ()  # attributes that it sets, and their objects (see immutability.py)
     update_intervals: tuple[int, ...] = ()  # the lines of intervals at which it takes a gradient step itself
     update_conditions: tuple[int, ...] = ()  # the lines of the conditions of all gradient steps that it takes
+    steps_optimizers: tuple[
+        int, ...
+    ] = ()  # the loop around each step of another network's optimizer (-1: none)
     off: tuple[str, ...] = ()  # parameters that default to False, None or 0
     ones: tuple[str, ...] = ()  # parameters that default to 1
     numbers: tuple[tuple[str, int], ...] = ()  # parameters with their defaults

@@ -9,6 +9,8 @@ from rlint.semantics.dataflow.sum_trees.sum_tree_uses import SumTreeUses
 from rlint.semantics.effects.log_writes import LogWriters
 from rlint.semantics.effects.network_changes import NetworkChanges
 from rlint.semantics.frequency.heat import HeatMap
+from rlint.semantics.frequency.step_parts.slow_simulators import SlowSimulators
+from rlint.semantics.frequency.step_parts.update_counts import UpdateCounts
 from rlint.semantics.interprocedural.call_graph import CallGraph
 from rlint.semantics.interprocedural.likely_index import LikelyIndex
 from rlint.semantics.interprocedural.mentions.program_usage import ProgramUsage
@@ -36,6 +38,16 @@ class WholeProgram:
     def usage(self) -> ProgramUsage:
         """Return the definitions that scripts use, and the options that they leave off."""
         return ProgramUsage(self.graph)
+
+    @cached_property
+    def updates(self) -> UpdateCounts:
+        """Return how many networks the training steps update."""
+        return UpdateCounts(self.heat)
+
+    @cached_property
+    def slow_simulators(self) -> SlowSimulators:
+        """Return the programs that wait for a simulator in each environment step."""
+        return SlowSimulators(self.graph)
 
     @cached_property
     def likely_index(self) -> ProjectIndex:
@@ -87,6 +99,16 @@ class LikelyProgram(WholeProgram):
     def usage(self) -> ProgramUsage:
         """Return the definitions that scripts use, and the options that they leave off."""
         return self._sure.usage
+
+    @property
+    def updates(self) -> UpdateCounts:
+        """Return how many networks the training steps update."""
+        return self._sure.updates
+
+    @property
+    def slow_simulators(self) -> SlowSimulators:
+        """Return the programs that wait for a simulator in each environment step."""
+        return self._sure.slow_simulators
 
     @property
     def guesses(self) -> AutogradGuesses:
