@@ -423,6 +423,9 @@ def test_a_warning_in_place_of_a_function(decorator: str, why: str) -> None:
     [
         ("raise NotImplementedError\n    work(batch)", "`raise NotImplementedError` comes before it"),
         ("return batch\n    for _ in batch:\n        work(batch)", "`return batch` comes before it"),
+        ("exit()\n    work(batch)", "`exit()` comes before it"),
+        ("sys.exit('done')\n    work(batch)", "`sys.exit('done')` comes before it"),
+        ("stage.exit()\n    work(batch)", ""),
         ("if batch:\n        return batch\n    work(batch)", ""),
         ("try:\n        return batch\n    finally:\n        work(batch)", ""),
         ("work(batch)\n    return batch", ""),
