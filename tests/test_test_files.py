@@ -43,13 +43,36 @@ def found(folder: Path, files: dict[str, str], codes: set[str]) -> list[tuple[st
         ("agents/testing/fakes.py", True, False),
         ("agents/latest.py", False, False),
         ("contest.py", False, False),
+        ("agents/test_dqn.ipynb", True, False),  # no runner loads a notebook
+        ("tests/test_dqn.ipynb", True, True),
     ],
 )
 def test_which_files_are_tests(path: str, is_test: bool, for_runner: bool) -> None:
     """By the names of files and folders."""
-    module = path.removesuffix(".py").replace("/", ".")
+    module = path.partition(".")[0].replace("/", ".")
     assert is_test_file(path, module, "import agents") is is_test
     assert is_for_a_runner(path, module, "import agents") is for_runner
+
+
+RANDOM = "env.step(env.action_space.sample())\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_test"),
+    [
+        (RANDOM, True),
+        ("env.step([space.sample() for space in env.action_space])\n", False),
+        (f"{RANDOM}actions = agent.get_actions(state)\n", False),
+        (f"{RANDOM}agent.learn(batch)\n", False),
+        (f"{RANDOM}loss.backward()\n", False),
+        ("env.step(agent(state))\n", False),
+    ],
+)
+@pytest.mark.parametrize("path", ["test_env.py", "agents/test_env.ipynb", "/home/me/agents/test_env.ipynb"])
+def test_files_that_only_act_at_random(path: str, text: str, *, is_test: bool) -> None:
+    """They try an environment or a buffer. A script that evaluates or trains an agent is no test."""
+    assert is_test_file(path, "agents.test_env", text) is is_test
+    assert not is_for_a_runner(path, "agents.test_env", text)
 
 
 def test_folders_above_a_project_may_be_called_anything() -> None:

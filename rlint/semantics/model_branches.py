@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rlint.semantics.dataflow.termination import ends_program
 from rlint.semantics.frequency.branches.branch_tests import LEAVING, BranchTests, Test
 from rlint.semantics.frequency.branches.exclusive_settings import ExclusiveSettings
 from rlint.semantics.frequency.branches.exploration import explores
@@ -136,10 +137,13 @@ class BranchQueries:
         return None
 
     def _first_that_leaves(self, block: list[ast.stmt]) -> int:
-        """Return the position of the first statement that leaves a block; its length if there is none."""
+        """Return the position of the first statement that leaves a block, or ends the program; its length if
+        there is none.
+        """
         known = self._leaving.get(block[0])
         if known is None:
-            places = (place for place, each in enumerate(block) if isinstance(each, LEAVING))
+            leaves = (isinstance(each, LEAVING) or ends_program(each) for each in block)
+            places = (place for place, leaving in enumerate(leaves) if leaving)
             known = self._leaving[block[0]] = next(places, len(block))
         return known
 

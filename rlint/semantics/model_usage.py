@@ -41,8 +41,8 @@ class UsageQueries:
 
     def is_unused(self, node: ast.AST) -> bool:
         """Whether a node is part of a class that no code of the project uses, though other files use other
-        classes of its file; or of a method that no code calls, though scripts use its class or train without
-        it, or that a later definition in the class replaces.
+        classes of its file; or of a method that no code calls but tests, though scripts use its class or
+        train without it, or that a later definition in the class replaces.
         """
         cls = self._model.symbols.class_at(node)
         if cls is not None and "." not in cls.qualname and self._program.is_unused(cls):

@@ -242,7 +242,7 @@ def test_a_choice_that_calls_of_other_files_pass_on(tmp_path: Path) -> None:
 )
 def test_a_class_that_only_an_option_selects(memory: str, is_off: bool, tmp_path: Path) -> None:
     """All places where objects of it are created depend on options that are off by default."""
-    found = impacts(tmp_path, USED["AGENT"], MEMORY=memory)
+    found = impacts(tmp_path, USED["AGENT"], MEMORY=f"{memory}\n    memory.act(env)")
     assert (found[3.0] == "it only runs if an option is set: `use_per` is off by default") == is_off
 
 

@@ -193,7 +193,7 @@ def test_a_writer_that_is_none_in_all_calls(
     (tmp_path / "train.py").write_text(
         f"from agent import Agent\nfrom other import Other\nwriter = None\n{start}\n"
         f"first, agent = Agent(make(), make()), {used}(make(), make())\n"
-        f"while True:\n    agent.train(make(), {given})\n"
+        f"while True:\n    agent.train(make(), {given})\n    log(first.train)\n"
     )
     options = ["--isolated", "--no-cache", "--select", "RL321", "--output-format", "json"]
     ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])

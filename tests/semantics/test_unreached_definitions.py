@@ -296,6 +296,10 @@ class Agent:
 NETWORK = "from torch import nn\n" + LEFT_OVER.replace("Agent:", "Agent(nn.Module):")
 TRAINS = "from agents import Agent\nAgent().train(0)\n"
 
+OTHER = "class Other:\n    def old_train(self, batch): pass\n"
+RUNS_OLD = "def run(agent):\n    agent.old_train(1)\n"
+SEPARATE = f"{RUNS_OLD}run(make())\n"
+"""A script that imports nothing from the project."""
 ADJACENT_PROGRAM = {
     "train.py": TRAINING,
     "tools.py": TOOLS,
@@ -308,7 +312,9 @@ ADJACENT_PROGRAM = {
     [
         ({}, True),
         ({"train.py": f"{TRAINS}agent = Agent()\nstep = agent.old_train\n"}, False),
-        ({"other.py": "def run(agent):\n    agent.old_train(1)\n"}, False),
+        ({"other.py": RUNS_OLD}, True),
+        ({"other.py": f"{RUNS_OLD}run(make())\nimport agents\n"}, False),
+        ({"other.py": RUNS_OLD, "train.py": f"{TRAINS}import other\nother.run(make())\n"}, False),
         ({"agents.py": f"from frames import Base\n{LEFT_OVER.replace('Agent:', 'Agent(Base):')}"}, False),
         ({"agents.py": NETWORK}, True),
         ({"agents.py": NETWORK.replace("old_train", "forward")}, False),
@@ -316,7 +322,25 @@ ADJACENT_PROGRAM = {
         ({"agents/__init__.py": "from agents.agents import Agent\n", "agents/agents.py": LEFT_OVER}, False),
         ({"train.py": "print(1)\n"}, False),
         (ADJACENT_PROGRAM, True),
-        ({**ADJACENT_PROGRAM, "test_it.py": "import agents\nagents.Agent().old_train(1)\n"}, False),
+        ({**ADJACENT_PROGRAM, "test_it.py": "import agents\nagents.Agent().old_train(1)\n"}, True),
+        ({"train.py": f"{TRAINS}{OTHER}Other().old_train(1)\n"}, True),
+        ({"train.py": f"{TRAINS}{OTHER}def run(other: Other): other.old_train(1)\nrun(Other())\n"}, True),
+        ({"train.py": f"{TRAINS}{OTHER}step = Other().old_train\n"}, False),
+        ({"train.py": f"{TRAINS}{OTHER.replace('Other:', 'Other(Agent):')}Other().old_train(1)\n"}, True),
+        ({"train.py": f"{TRAINS}class Other(Agent): pass\nOther().old_train(1)\n"}, False),
+        ({"train.py": f"{TRAINS}(Agent if make() else str)().old_train(1)\n"}, False),
+        ({"train.py": f"{TRAINS}[Agent()][0].old_train(1)\n"}, False),
+        ({"train.py": f"{TRAINS}def run(agent): agent.old_train()\n"}, True),
+        ({"train.py": f"{TRAINS}def run(agent): agent.old_train(state=1)\n"}, True),
+        ({"train.py": f"{TRAINS}def run(agent): agent.old_train(*make())\n"}, False),
+        ({"train.py": f"{TRAINS}Agent.old_train(Agent(), 1)\n"}, False),
+        ({"train.py": f"{TRAINS}import tool\ntool.old_train(1)\n"}, True),
+        ({"train.py": f"{TRAINS}import lost.agents\nlost.agents.one.old_train(1)\n"}, False),
+        ({"agents.py": LEFT_OVER.replace("self.old(batch)", "self.old(batch), self.old_train(batch)")}, True),
+        ({"agents.py": f"{LEFT_OVER}\n    def old_run(self):\n        self.old_train(1)\n"}, True),
+        ({"agents.py": f"{LEFT_OVER}\n    def __call__(self):\n        self.old_train(1)\n"}, False),
+        ({"dqn.py": SEPARATE}, True),
+        ({"dqn.py": SEPARATE, "find.py": "import importlib\nimportlib.import_module(make())\n"}, False),
     ],
 )
 def test_methods_that_are_left_over(changed: dict[str, str], *, is_left_over: bool) -> None:
@@ -330,6 +354,30 @@ def test_methods_that_are_left_over(changed: dict[str, str], *, is_left_over: bo
     model = build(files)[name]
     assert model.usage.is_unused(find(model, "self.old(batch)")) is is_left_over
     assert not model.usage.is_unused(find(model, "self.new(batch)"))
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_left_over"),
+    [
+        ({}, True),
+        ({"lib/__init__.py": "from lib.parts import Agent\n"}, False),
+        ({"lib/__init__.py": "from lib.other import *\n"}, False),
+        ({"lib/__init__.py": "import torch\n"}, True),
+        ({"train.py": "from lib.parts import Agent\nAgent().train(0)\n"}, False),  # no training is seen
+    ],
+)
+def test_what_a_part_of_a_package_exports(changed: dict[str, str], *, is_left_over: bool) -> None:
+    """The programs of the package use it, unless they only show how it is used."""
+    files = {
+        "lib/__init__.py": "__version__ = '1'\n",
+        "lib/other.py": "SIZE = 1\n",
+        "lib/parts/__init__.py": "from .agents import Agent\n",
+        "lib/parts/agents.py": LEFT_OVER,
+        "tools.py": TOOLS,
+        "train.py": f"{TRAINING}\nfrom lib.parts import Agent\nAgent().train(0)\n",
+    }
+    model = build({**files, **changed})["lib/parts/agents.py"]
+    assert model.usage.is_unused(find(model, "self.old(batch)")) is is_left_over
 
 
 def test_methods_that_a_later_definition_replaces() -> None:
@@ -375,6 +423,9 @@ def test_a_warning_in_place_of_a_function(decorator: str, why: str) -> None:
     [
         ("raise NotImplementedError\n    work(batch)", "`raise NotImplementedError` comes before it"),
         ("return batch\n    for _ in batch:\n        work(batch)", "`return batch` comes before it"),
+        ("exit()\n    work(batch)", "`exit()` comes before it"),
+        ("sys.exit('done')\n    work(batch)", "`sys.exit('done')` comes before it"),
+        ("stage.exit()\n    work(batch)", ""),
         ("if batch:\n        return batch\n    work(batch)", ""),
         ("try:\n        return batch\n    finally:\n        work(batch)", ""),
         ("work(batch)\n    return batch", ""),

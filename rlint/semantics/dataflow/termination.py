@@ -43,7 +43,22 @@ def _never_returns(statement: ast.stmt) -> bool:
     return False
 
 
+def ends_program(statement: ast.stmt) -> bool:
+    """Whether a statement surely ends the program: `exit()`, `sys.exit(1)`."""
+    match statement:
+        case ast.Expr(
+            value=ast.Call(
+                func=ast.Name(id="exit" | "quit")
+                | ast.Attribute(value=ast.Name(id="sys"), attr="exit")
+                | ast.Attribute(value=ast.Name(id="os"), attr="_exit" | "abort")
+            )
+        ):
+            return True
+    return False
+
+
 def _leaves_program(call: ast.expr) -> bool:
+    """Whether a call ends the program, judging by its name: `parser.exit()`."""
     match call:
         case ast.Call(func=ast.Name(id="exit" | "quit") | ast.Attribute(attr="exit" | "_exit" | "abort")):
             return True

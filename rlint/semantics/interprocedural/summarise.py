@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import NamedTuple
 
@@ -146,7 +146,7 @@ def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None)
         summary.set_by_name = set_by_name(analysis)
     _look_into_containers(summary, analysis)
     summary.given = given_attributes(analysis, lambda attribute: _stored_kind(attribute, analysis))
-    summary.attributes_read = _attributes_read(analysis)
+    summary.attributes_read, summary.attributes_only_called = _attributes_read(analysis)
     summary.classes_used, summary.classes_created = classes_used(analysis, summary.star_imports)
     summary.definition_uses = definition_uses(analysis, summary.star_imports)
     summary.switched = switched_classes(analysis)
@@ -532,9 +532,9 @@ def _class(node: ast.ClassDef, analysis: FileAnalysis) -> ClassSummary:
     return ClassSummary(analysis.name, analysis.syntax.qualname(node), tuple(bases), methods)
 
 
-def _attributes_read(analysis: FileAnalysis) -> frozenset[str]:
+def _attributes_read(analysis: FileAnalysis) -> tuple[frozenset[str], frozenset[str]]:
     """Return the attributes that a file reads, including those looked up by name (`getattr(agent,
-    "steps")`).
+    "steps")`), and those of them that it does nothing with but call them.
     """
     syntax = analysis.syntax
     read = {
@@ -542,7 +542,18 @@ def _attributes_read(analysis: FileAnalysis) -> frozenset[str]:
         for name, nodes in syntax.written.attributes.items()
         if any(isinstance(node.ctx, ast.Load) for node in nodes)
     }
-    return frozenset(read | looked_up(syntax) | _collecting(syntax) | _raising(syntax))
+    by_name = looked_up(syntax)
+    only_called = {name for name in read if _is_only_called(syntax.written.attributes[name], syntax)}
+    every = read | by_name | _collecting(syntax) | _raising(syntax)
+    return frozenset(every), frozenset(only_called - by_name)
+
+
+def _is_only_called(uses: Sequence[ast.AST], syntax: SyntaxIndex) -> bool:
+    for use in uses:  # no generator expression, which would be resumed for each of many attributes
+        call = syntax.parents[use]
+        if not isinstance(call, ast.Call) or call.func is not use:
+            return False
+    return True
 
 
 def _collecting(syntax: SyntaxIndex) -> frozenset[str]:

@@ -312,6 +312,7 @@ class ModuleSummary:
     imports: dict[str, str] = field(default_factory=dict)
     star_imports: tuple[str, ...] = ()
     attributes_read: frozenset[str] = frozenset()  # the names of all attributes that the file reads
+    attributes_only_called: frozenset[str] = frozenset()  # those of them that it uses for nothing but calls
     classes_used: frozenset[str] = frozenset()  # their last names (see classes_used.py)
     classes_created: frozenset[str] = frozenset()  # those of which it may create objects
     # names that each definition at the top level uses (see definition_uses.py)

@@ -34,7 +34,9 @@ class ProgramUsage:
         return self._reached.loads(module)
 
     def is_uncalled(self, method: FunctionSummary) -> bool:
-        """Whether no code of the project calls a method, though scripts use its class or train without it."""
+        """Whether no code of the project calls a method, tests excluded, though scripts use its class or
+        train without it.
+        """
         return self._uncalled.include(method)
 
     def may_be_called_unseen(self, function: FunctionSummary) -> bool:
@@ -84,7 +86,7 @@ class ProgramUsage:
 
     @cached_property
     def _uncalled(self) -> UncalledMethods:
-        return UncalledMethods(self._index, self._unused, self._reached)
+        return UncalledMethods(self._graph, self._unused, self._reached)
 
     @cached_property
     def _unused(self) -> UnusedClasses:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from functools import cached_property
 
 from rlint.models import vocabulary
@@ -27,16 +28,21 @@ class UnusedClasses:
         """Whether any file reads an attribute of this name: `module.Class`."""
         return name in self._attributes_read
 
-    def may_be_used_unseen(self, cls: ClassSummary) -> bool:
-        """Whether a package exports a class, or code may look up its members by names known at run time."""
-        return self.may_be_named(cls.module, cls.path)
+    def may_be_used_unseen(self, cls: ClassSummary, *, in_application: bool = False) -> bool:
+        """Whether a package exports a class, or code may look up its members by names known at run time. With
+        `in_application`, the package has programs of its own: what a part of it exports is for them, unless
+        the whole package exports anything.
+        """
+        return self.may_be_named(cls.module, cls.path, in_application=in_application)
 
-    def may_be_named(self, module: str, path: str) -> bool:
+    def may_be_named(self, module: str, path: str, *, in_application: bool = False) -> bool:
         """Whether a package exports a definition of a module, or code may look it up by a name known at run
         time.
         """
         looks_up = self._index.modules[module].looks_up_names
-        return looks_up or self._is_exported(module, path) or self._may_be_named_at_run_time(module)
+        exporters = self._exporters(module, path)
+        is_exported = any(not in_application or self._has_users(each) for each in exporters)
+        return looks_up or is_exported or self._may_be_named_at_run_time(module)
 
     def includes(self, cls: ClassSummary) -> bool:
         """Whether no code of the project uses a class, while other files use other classes of its file. False
@@ -96,11 +102,22 @@ class UnusedClasses:
         return module.rpartition(".")[2] in self._imported_names
 
     def _is_exported(self, own: str, path: str) -> bool:
-        return any(
-            path in module.imports.values() or own in module.star_imports
-            for module in self._index.modules.values()
-            if module.path.endswith(_PACKAGE)
-        )
+        return any(True for _ in self._exporters(own, path))
+
+    def _exporters(self, own: str, path: str) -> Iterator[ModuleSummary]:
+        """Yield the packages that export a definition of a module."""
+        for module in self._index.modules.values():
+            is_package = module.path.endswith(_PACKAGE)
+            if is_package and (path in module.imports.values() or own in module.star_imports):
+                yield module
+
+    def _has_users(self, package: ModuleSummary) -> bool:
+        """Whether the outermost package around one exports anything of the project."""
+        parts = package.module.split(".")
+        around = (self._index.modules.get(".".join(parts[:cut])) for cut in range(1, len(parts) + 1))
+        whole = next((each for each in around if each is not None and each.path.endswith(_PACKAGE)), package)
+        targets = (*whole.imports.values(), *whole.star_imports)
+        return any(self._index.symbol(target, whole.module) is not None for target in targets)
 
     def _may_be_named_at_run_time(self, module: str) -> bool:
         """Whether code that looks up names, or reads the names of classes from configuration files, imports a
