@@ -1320,3 +1320,16 @@ def test_losses_of_one_call_have_a_low_impact(kept: str, level: str, tmp_path: P
     (tmp_path / "learner.py").write_text(LOSSES.replace("KEPT", kept))
     (found,) = findings_in(tmp_path, "RL318")
     assert found["impact"]["level"] == level
+
+
+@pytest.mark.parametrize(("pause", "level"), [("0.05", "high"), ("0.0002", "medium")])
+def test_a_pause_costs_its_length(tmp_path: Path, pause: str, level: str) -> None:
+    """In every step, whatever a sleeping fixture was measured to gain."""
+    (tmp_path / "train.py").write_text(
+        "import time\n\n\ndef train(env, agent):\n    state = env.reset()\n    for _ in range(100_000):\n"
+        f"        state, reward, done, info = env.step(agent.act(state))\n        time.sleep({pause})\n"
+        "        agent.learn(state, reward)\n"
+    )
+    (found,) = findings_in(tmp_path, "RL610")
+    assert found["impact"]["level"] == level
+    assert f"takes {float(pause):.2g} s of every environment step" in found["impact"]["basis"]

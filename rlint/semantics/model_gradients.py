@@ -415,8 +415,8 @@ class GradientQueries:
         return LeavingValues(self._analysis, self._program.program_symbols)
 
     def training_caller(self, node: ast.AST) -> str | None:
-        """Return the name of a function in another file that calls the function around a node and computes a
-        gradient, if all callers in other files likely compute that of its result; None otherwise.
+        """Return the name of a function or script in another file that calls the function around a node and
+        computes a gradient, if all callers in other files likely compute that of its result; None otherwise.
         """
         summary = self._symbols.function_at(node)
         if summary is None:
@@ -430,7 +430,7 @@ class GradientQueries:
         for edge in edges:
             if edge.site.ends or edge.site.autograd is Autograd.OFF or not self._learns(edge.caller):
                 return None
-        return edges[0].caller.shown if edges else None
+        return edges[0].caller.shown or edges[0].caller.module if edges else None
 
     def _learns(self, function: FunctionSummary) -> bool:
         """Whether a function calls `backward` itself."""

@@ -25,6 +25,8 @@ def ends_of_results(call: ast.Call, gradients: GradientFlow) -> tuple[int, ...]:
         case ast.Assign(targets=[ast.Tuple(elts=targets)]) if len(targets) <= _MOST:
             if any(isinstance(target, ast.Starred) for target in targets):
                 return ()
+        case ast.Assign(targets=[ast.Name() as target]) if _may_end(call, gradients):
+            return (-1,) if StateTrace(gradients, call).ends(target) else ()
         case _:
             return ()
     ended = [
@@ -33,6 +35,14 @@ def ends_of_results(call: ast.Call, gradients: GradientFlow) -> tuple[int, ...]:
         if isinstance(target, ast.Name) and StateTrace(gradients, call).ends(target)
     ]
     return (*ended, -1) if len(ended) == len(targets) else tuple(ended)
+
+
+def _may_end(call: ast.Call, gradients: GradientFlow) -> bool:
+    """Whether the result of a call of no library may be detached later in a file that computes gradients."""
+    text = gradients.syntax.text
+    if "detach(" not in text or "backward(" not in text:
+        return False
+    return gradients.analysis.names.qualified(call.func) is None
 
 
 class StateTrace(GradientTrace):

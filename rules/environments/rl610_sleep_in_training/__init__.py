@@ -68,6 +68,8 @@ from rlint.rule import (
     Finding,
     Fix,
     Heat,
+    Impact,
+    ImpactLevel,
     Rule,
     SemanticModel,
     descendants,
@@ -89,6 +91,8 @@ _OUTSIDE = frozenset(
     requests roslibpy rospy rtde_control rtde_receive RPi selenium serial smbus socket traci urllib urllib3
     websocket websockets zmq""".split()
 )
+_LONG = 0.1
+"""Seconds of a pause that is long beside an episode of 100 steps, each of a few milliseconds at most."""
 _METHODS = frozenset("step reset render close _step _reset".split())
 _STEPS = (Driver.ENVIRONMENT_STEP, Driver.GRADIENT_STEP)
 _WAITS = frozenset({"wait", "select"}.union(*waiting_words.FRAME_CLOCKS.values()))
@@ -133,7 +137,18 @@ class SleepInTraining(Rule):
             fix=build_fix(statement, model),
             advice="Remove it, or run it only if a flag enables rendering",
             assumes=pause.assumes,
+            stated=impact_of(pause.seconds, when),
         )
+
+
+def impact_of(seconds: float | None, when: str) -> Impact | None:
+    """Return the impact of a pause by its length, which is the time that is lost; None if it is not known."""
+    if not seconds:
+        return None
+    level = (
+        ImpactLevel.HIGH if seconds >= (_LONG if when == "episode" else _LONG / 100) else ImpactLevel.MEDIUM
+    )
+    return Impact(level, f"the pause itself takes {seconds:.2g} s of every {when}")
 
 
 def is_timed_from_outside(model: SemanticModel) -> bool:
