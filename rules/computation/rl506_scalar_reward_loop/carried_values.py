@@ -123,11 +123,10 @@ def from_previous(loop: AnyStepLoop) -> set[str]:
 
 
 def _is_arithmetic(value: ast.expr) -> bool:
-    """Whether a value is computed by operators and methods, such as those of tensors."""
+    """Whether a value is computed by operators and methods, such as those of tensors; not a choice."""
     calls = [node for node in descendants(value) if isinstance(node, ast.Call)]
-    return all(isinstance(call.func, ast.Attribute) for call in calls) and any(
-        isinstance(node, (ast.BinOp, ast.Call)) for node in descendants(value)
-    )
+    is_computed = isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Call))
+    return is_computed and all(isinstance(call.func, ast.Attribute) for call in calls)
 
 
 def _place(item: ast.Subscript) -> str:
