@@ -7,7 +7,8 @@ are used for nothing else: `torch.bernoulli(p * torch.ones(n))`, `torch.ones(n) 
 or reshaped before (`torch.ones(n).to(device) * 0.5`) get advice only, as do `torch.mul`, `mul_` and other
 methods, `new_ones`, ones in a variable that is read once, and zeros to which a number is added. Also flags
 constants that are allocated only to draw from a standard normal distribution:
-`torch.normal(torch.zeros_like(x), torch.ones_like(x))`.
+`torch.normal(torch.zeros_like(x), torch.ones_like(x))`, and ones of the shape of a tensor that are only added
+to it or subtracted from it (`x + torch.ones_like(x)`, `torch.ones_like(x) - x`), where the number 1 does.
 
 An option of the program (`self.args.weight`) or a hyperparameter (`epsilon`) is likely a number; then there
 is only advice. The rule does not flag ones that are multiplied by a tensor, which broadcast its values to
@@ -87,6 +88,7 @@ from rlint.rule import (
     SemanticModel,
     Trait,
     TypeTag,
+    dump_as_read,
     element_types,
     integers,
     last_name,
@@ -108,6 +110,7 @@ _METHODS = {
 }
 KEPT = frozenset({"dtype", "device", "memory_format"})
 """Keywords with the same meaning in the replacement of `ones`."""
+_SUMS = frozenset({"add", "add_", "sub", "sub_", "subtract", "rsub"})
 _MOVES = models.having(
     Trait.CASTS | Trait.CASTS_TO | Trait.RELOCATES | Trait.RESHAPES | Trait.REPEATS, TypeTag.TENSOR
 )
@@ -127,7 +130,7 @@ class MaskedTemporary(Rule):
     claims = ("alloc", "time")
     heat = Heat.WARM
     visits = (ast.BinOp, ast.AugAssign, ast.Call)
-    callees = frozenset({*_METHODS, "normal"})
+    callees = frozenset({*_METHODS, *_SUMS, "normal"})
     triggers = ("ones", "zeros")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
@@ -137,6 +140,7 @@ class MaskedTemporary(Rule):
             return
         product = factor_and_ones(node, model)
         if product is None:
+            yield from self._of_sum(node, model)
             return
         factor, ones, is_plain = product
         if any(keyword.arg not in KEPT for keyword in ones.keywords) or runs_in_few_steps(node, model):
@@ -169,6 +173,20 @@ class MaskedTemporary(Rule):
             advice="Fill one tensor with the number itself: `torch.full` or `torch.full_like`",
         )
 
+    def _of_sum(self, node: ast.BinOp | ast.AugAssign | ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for `x + torch.ones_like(x)`, and for the ones from which `x` is subtracted."""
+        ones = ones_like_operand(node, model)
+        if ones is None or runs_in_few_steps(node, model):
+            return
+        made, held = " ".join(model.source.text(ones).split()), ones.args[0]
+        yield self.finding(
+            model,
+            node,
+            f"`{made}` allocates a tensor of ones, where the number 1 gives the same result",
+            assumes=None if model.types.type_of(held).dtype else f"`{model.source.text(held)}` is no mask",
+            advice=f"Write `1` instead of `{made}`",
+        )
+
     def _of_draw(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a normal draw whose mean and standard deviation are allocated constants."""
         named = {keyword.arg: keyword.value for keyword in node.keywords}
@@ -192,6 +210,42 @@ class MaskedTemporary(Rule):
             f"`torch.normal` reads constants that are allocated for this draw, while `{better}` needs none",
             advice=f"Draw from `{better}`, and scale and shift the sample by numbers if necessary",
         )
+
+
+def ones_like_operand(node: ast.BinOp | ast.AugAssign | ast.Call, model: SemanticModel) -> ast.Call | None:
+    """Return the ones in a sum or difference of a tensor of numbers and `torch.ones_like` of itself."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+            pass
+        case ast.Call(func=ast.Attribute(value=owner, attr=method), args=args, keywords=[]) if (
+            method in _SUMS
+        ):
+            is_function = (model.names.qualified(node.func) or "").startswith("torch.")
+            parts = args if is_function else [owner, *args]
+            if len(parts) != 2:
+                return None
+            left, right = parts
+        case _:
+            return None
+    for held, other in ((left, right), (right, left)):
+        match other:
+            case ast.Call(func=func, args=[copied], keywords=[]) if (
+                isinstance(held, (ast.Name, ast.Attribute))
+                and model.names.qualified(func) == "torch.ones_like"
+                and dump_as_read(copied) == dump_as_read(held)
+            ):
+                return other if not _may_be_mask(held, model) else None  # a number makes no mask of a sum
+    return None
+
+
+def _may_be_mask(held: ast.Name | ast.Attribute, model: SemanticModel) -> bool:
+    """Whether a tensor may hold truth values: the result of a comparison."""
+    if model.types.type_of(held).dtype == "bool":
+        return True
+    made = (
+        [binding.value for binding in model.dataflow.definitions(held)] if isinstance(held, ast.Name) else []
+    )
+    return any(isinstance(value, (ast.Compare, ast.UnaryOp)) for value in made)
 
 
 def combined(node: ast.BinOp | ast.AugAssign | ast.Call, model: SemanticModel) -> str:

@@ -35,6 +35,8 @@ once.
 _ALONE = regex(rb"[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+([\w., \t]+)|import[ \t]+([\w., \t]+))\r?")
 """A line that is exactly one import statement, as nearly all are: matched at a quarter of the cost."""
 _BY_NAME = regex(rb"""\b(?:(?:import_module|__import__)\(|sys\.modules(?:\[|\.get\())\s*['"]([\w.]+)['"]""")
+_ENTRY = regex(rb"""['"]([A-Za-z_]\w*(?:\.\w+)+):[A-Za-z_]\w*['"]""")
+"""A text that names an object of a module: `"games.chess:Chess"`."""
 _BY_COMPUTED_NAME = regex(
     rb"""\b(?:import_module|__import__)\(\s*(?!(?:['"][\w.]*['"]|__name__)\s*[,)])
     | \b(?:module_from_spec|load_module|run_path|run_module)\(
@@ -80,10 +82,15 @@ def closest(
 
 
 def imported_by_name(content: bytes) -> Iterator[str]:
-    """Yield the modules that a file gets by a string: `importlib.import_module("conf")`."""
+    """Yield the modules that a file gets by a string: `importlib.import_module("conf")`, or from a table such
+    as `{"chess": "games.chess:Chess"}`.
+    """
     if any(word in content for word in (b"import_module", b"__import__", b"sys.modules")):
         for match in _BY_NAME.finditer(content):
             yield match[1].decode("utf-8", "replace")
+        if loads_by_computed_name(content):
+            for match in _ENTRY.finditer(content):
+                yield match[1].decode("utf-8", "replace")
 
 
 def loads_by_computed_name(content: bytes) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -9,9 +10,10 @@ from rlint.frozen import frozen
 from rlint.models import vocabulary
 from rlint.models.value_type import UNKNOWN, Type, TypeTag, alternatives
 from rlint.regex import regex
+from rlint.semantics.interprocedural.mentions.definition_uses import ANY_MODULE, BY_NAME
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.self_calls import SelfCalls
-from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary
+from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.interprocedural.symbols import GETTER
 from rlint.semantics.types.unpacked_arguments import each_argument
 
@@ -35,6 +37,9 @@ _FAMILY = 40
 """Maximum number of classes that may implement one interface: every agent has a `step`."""
 
 _PROTOCOLS = ("typing.Protocol", "typing_extensions.Protocol")
+
+_FEW_BASES = 2
+"""Maximum number of bases of which the classes that a receiver is named like are derived."""
 
 _FEW = 3
 """A call that may mean more methods than this does not determine what each of them is passed."""
@@ -419,18 +424,18 @@ class CallGraph:
         """Return the classes that a receiver named like their common base may have: an `agent` is a
         `BaseAgent`, whatever the names of the derived classes.
         """
-        found: list[ClassSummary] = []
-        common: set[str] | None = None
+        found: dict[str, ClassSummary] = {}
+        derived: dict[str, set[str]] = {}
         for cls, _ in defining:
-            bases = {
-                base.path
-                for base in self.index.ancestry(cls)
-                if isinstance(base, ClassSummary) and self._is_called(base, token)
-            }
-            if bases:
-                found.append(cls)
-                common = bases if common is None else common & bases
-        return found if common and len(found) <= _FAMILY else []
+            for base in self.index.ancestry(cls):
+                if isinstance(base, ClassSummary) and self._is_called(base, token):
+                    found[cls.path] = cls
+                    derived.setdefault(base.path, set()).add(cls.path)
+        largest = sorted(derived.values(), key=len, reverse=True)
+        left = set(found)
+        for several in largest[:_FEW_BASES]:
+            left -= several if len(several) > 1 or len(found) == 1 else set()
+        return list(found.values()) if not left and len(found) <= _FAMILY else []
 
     def _is_called(self, cls: ClassSummary, token: str) -> bool:
         name = _plain(cls.qualname.rpartition(".")[2])
@@ -460,8 +465,9 @@ class CallGraph:
 
 
 class Programs:
-    """Groups of modules that belong together: those that import one another, directly or indirectly. Scripts
-    that only share a folder are separate programs.
+    """Groups of modules that belong together: those that import one another, directly or indirectly, also by
+    a table that names their classes (`"games.chess:Chess"`). Scripts that only share a folder are separate
+    programs.
     """
 
     def __init__(self, index: ProjectIndex) -> None:
@@ -471,6 +477,9 @@ class Programs:
                 imported = self.imported(target, module.module, index)
                 if imported is not None:
                     self._leader[self.of(module.module)] = self.of(imported)
+        for module in index.modules.values():
+            for imported in _imported_by_class(module, index):
+                self._leader[self.of(module.module)] = self.of(imported)
 
     def of(self, module: str) -> str:
         """Return the name of the program that a module belongs to."""
@@ -490,6 +499,21 @@ class Programs:
             if found is not None:
                 return found.module
         return None
+
+
+def _imported_by_class(module: ModuleSummary, index: ProjectIndex) -> Iterator[str]:
+    """Yield the modules of which the strings of a file name a class, if the file imports modules whose names
+    are only known at run time.
+    """
+    uses = {use for named in module.definition_uses.values() for use in named}
+    if ANY_MODULE not in uses or module.is_test:
+        return
+    for use in uses:
+        if use.startswith(BY_NAME):
+            name = use.removeprefix(BY_NAME)
+            defining = [each.module for each in index.modules.values() if name in each.classes]
+            if len(defining) == 1:
+                yield defining[0]
 
 
 def _library_class(owner: str) -> str:

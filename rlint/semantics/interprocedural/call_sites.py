@@ -21,7 +21,12 @@ from rlint.semantics.interprocedural.compaction import Interner
 from rlint.semantics.interprocedural.decorator_sites import decorated
 from rlint.semantics.interprocedural.implicit_call_sites import implicit_calls
 from rlint.semantics.interprocedural.items_read import items_read, items_unpacked
-from rlint.semantics.interprocedural.stored_callables import callables_in, called_by_library, source_of
+from rlint.semantics.interprocedural.stored_callables import (
+    callables_in,
+    called_by_library,
+    called_by_wrapper,
+    source_of,
+)
 from rlint.semantics.interprocedural.summary import CallSite
 from rlint.semantics.nn.autograd import UNSTATED
 from rlint.semantics.nn.gradient_summary import GradientSummaries
@@ -77,7 +82,8 @@ def calls_by_function(
         handed = handed_over(call, analysis)
         for later in handed:
             calls.setdefault(tree.function(call), []).append(later)
-        for path in called_by_library(call, analysis) if not handed else ():
+        later_called = called_by_library(call, analysis) if not handed else ()
+        for path in (*later_called, *called_by_wrapper(call, analysis)):
             calls.setdefault(tree.function(call), []).append(_plain_site(path, call, analysis, gradients))
     for node, path in implicit_calls(analysis):
         calls.setdefault(tree.function(node), []).append(_plain_site(path, node, analysis, gradients))

@@ -143,6 +143,19 @@ def called_by_library(call: ast.Call, analysis: FileAnalysis) -> Iterator[str]:
             yield kind.of
 
 
+def called_by_wrapper(call: ast.Call, analysis: FileAnalysis) -> Iterator[str]:
+    """Yield the functions of the project that a function of the project likely wraps and the call runs:
+    `timed(self.update)(batch)`.
+    """
+    match call.func:
+        case ast.Call(func=wrapper, args=[ast.Name() | ast.Attribute() as wrapped, *_]):
+            if not _is_of_library(analysis.names.qualified(wrapper) or ""):
+                kind = analysis.types.type_of(wrapped)
+                may_be_called = kind.tag in (TypeTag.FUNCTION, TypeTag.UNKNOWN)
+                if may_be_called and kind.of and not _is_of_library(kind.of):
+                    yield kind.of
+
+
 def source_of(called: ast.expr, analysis: FileAnalysis) -> ast.Attribute | None:
     """Return the attribute that holds the called function: `self.handlers[kind](…)`, and `callback(…)` in a
     loop over `self.callbacks`.

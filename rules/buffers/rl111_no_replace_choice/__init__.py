@@ -15,7 +15,9 @@ Flags draws in hot code whose population is a replay buffer:
   `dataset.shuffle().select(range(k))` of Hugging Face (both likely);
 - `random.sample(list(range(n)), k)`, where the range itself would serve, and ranges that are shuffled to
   take the first `k`;
-- `np.random.choice(n, k, p=p)`, also with the length of the probabilities in a class that stores transitions.
+- `np.random.choice(n, k, p=p)`, also with the length of the probabilities in a class that stores transitions;
+- draws from a list of any name, whose items make the batch of a gradient step: `i =
+  np.random.choice(len(samples), k, p=p)`, `batch = [samples[j] for j in i]`; likely.
 
 The rule does not flag:
 
@@ -124,6 +126,7 @@ from rlint.rules.buffers.rl111_no_replace_choice.random_orders import (
     taken_of,
 )
 from rlint.rules.buffers.rl111_no_replace_choice.row_counts import rows_of
+from rlint.rules.buffers.rl111_no_replace_choice.training_rows import training_rows
 
 TREE = "Keep the priorities in a sum tree, which finds an index in logarithmic time"
 GENERATOR = (
@@ -257,8 +260,12 @@ class NoReplaceChoice(Rule):
         large = weighted and p is not None and is_length_of_priorities(population.high, p, model)
         if large and model.frequency.heat_of(draw.call).level < self.heat:
             return None
+        assumed = None
         if not large and not self.is_worth_it(population.high, draw.call, model):
-            return None
+            drawn_from = training_rows(population.high, draw.call, model)
+            if drawn_from is None or model.frequency.heat_of(draw.call).level < self.heat:
+                return None
+            assumed = f"`{drawn_from.id}` holds thousands of samples"
         function = model.source.text(draw.call.func)
         rows = rows_of(population.high, model)
         size = f"`{shown(_number_of(draw.size), model)}`" if draw.size is not None else "one"
@@ -266,9 +273,21 @@ class NoReplaceChoice(Rule):
             if not once and stays_the_same(p, draw, model):
                 return None  # the affair of choice-for-indices
             message = f"`{function}` checks and sums all of `{shown(p, model)}` on every call to draw {size}"
-            advice = TREE if rows.few is None else KEPT_SUM
-            return self.finding(model, draw.call, message, advice=advice, size=rows.number, minor=rows.few)
+            advice = TREE if rows.few is None and assumed is None else KEPT_SUM
+            return self.finding(
+                model,
+                draw.call,
+                message,
+                advice=advice,
+                assumes=assumed,
+                size=rows.number,
+                minor=rows.few,
+            )
         message = shuffles(function, population.high, size, model)
+        if assumed is not None:
+            return self.finding(
+                model, draw.call, message, advice=GENERATOR, assumes=assumed, size=rows.number, minor=rows.few
+            )
         if not is_constant(replace, value=False):
             assumes = f"`{shown(replace, model)}` is `False`" if replace is not None else None
             return self.finding(

@@ -11,7 +11,9 @@ Flags these ways to compute returns or advantages in code that runs per episode 
 - a recurrence over time steps that computes with tensors number by number or row by row (`delta =
   rewards[t] + gamma * values[t + 1] - values[t]`), also if only its start is a tensor (`ret = values[-1]`,
   then `ret = reward + gamma * ret`), or n-step returns that a second loop adds up from tensors
-  (`ret += gamma**n * rewards[:, t + n]`), also in a `while` loop that counts by hand and over `x.unbind(0)`;
+  (`ret += gamma**n * rewards[:, t + n]`), also in a `while` loop that counts by hand and over `x.unbind(0)`,
+  if an attribute carries the result (`self.ret = reward[t] + self.gamma * self.ret`), or if only
+  `torch.stack(returns)` after the loop shows that the results are tensors;
 - a recurrence that converts one row after the other by a normaliser of tensors
   (`norm.denormalize(values[t + 1])`), which one call for all rows before the loop replaces; likely;
 - a loop over the next rewards (`for i, reward in enumerate(rewards[t : t + n]): value += reward * gamma**i`)
@@ -97,6 +99,7 @@ import re
 from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule, SemanticModel, descendants, regex, torch_settings
+from rlint.rules.computation.rl506_scalar_reward_loop.carried_values import computed_alone
 from rlint.rules.computation.rl506_scalar_reward_loop.converted_rows import ConvertedRows, converted_rows
 from rlint.rules.computation.rl506_scalar_reward_loop.discounted_sums import discounted_sum
 from rlint.rules.computation.rl506_scalar_reward_loop.fronts import (
@@ -255,14 +258,22 @@ class ScalarRewardLoop(Rule):
                 workload="advantages",
                 minor=minor,
             )
+        of = f" of `{held}`"
+        assumes = None
+        if recurrence.stacked is not None:
+            of = f", of which `{recurrence.stacked.join}` joins the results"
+            if not isinstance(recurrence.held, ast.Name):
+                assumes = "most operands of the recurrence are tensors"
+        alone = ", ".join(f"`{name}`" for name in computed_alone(loop)[:3])
+        also = f"; or compute what uses no earlier result ({alone}) before it, for all rows" if alone else ""
         return self.finding(
             model,
             loop,
-            f"Each step of the recurrence runs {recurrence.operations} tensor operations on one row of "
-            f"`{held}`: with short rows, dispatching them (and launching kernels) takes longer than "
-            f"computing them",
+            f"Each step of the recurrence runs {recurrence.operations} tensor operations on one row{of}: "
+            f"with short rows, dispatching them (and launching kernels) takes longer than computing them",
             advice="Convert once before the loop (`.cpu().numpy()`, if no gradient is needed), compute row "
-            "by row with NumPy, and create one tensor from the results",
+            f"by row with NumPy, and create one tensor from the results{also}",
+            assumes=assumes,
             workload="advantages",
             minor=minor,
         )

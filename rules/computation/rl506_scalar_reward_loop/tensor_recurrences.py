@@ -20,6 +20,19 @@ from rlint.rule import (
     regex,
     variable_names,
 )
+from rlint.rules.computation.rl506_scalar_reward_loop.carried_values import (
+    AnyStepLoop,
+    is_carried,
+    is_multiplied,
+    is_offset,
+    is_step,
+    reads,
+    recurs,
+)
+from rlint.rules.computation.rl506_scalar_reward_loop.stacked_results import (
+    StackedResult,
+    stacked_result,
+)
 
 _DISCOUNTED = regex(r"gamma|lambda|(^|_)lam(_|$)|discount|gae|returns?(_|$)|advantage|decay", re.IGNORECASE)
 _DISCOUNTS = (0.8, 1.0)
@@ -34,16 +47,13 @@ _TURNS = ("torch.flip", "torch.flipud")
 _LISTS_OF = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch") | {"torch.empty", "torch.zeros"}
 
 
-AnyStepLoop = ast.For | ast.While
-
-
 @frozen
 class Recurrence:
     """The tensor over which a recurrence iterates, number by number or row by row. `operations` is the number
     of sums, differences and products per step; `by_pairs`: the operations run for each pair of steps;
     `by_window`: they run for each step and each of the next few; `carried`: `held` is the variable that
     carries the result from step to step, which began as a tensor; `written`: the loop only stores results in
-    `held`.
+    `held`; `stacked`: no tensor is known but what the loop adds to a list.
     """
 
     held: ast.expr
@@ -53,6 +63,7 @@ class Recurrence:
     by_window: bool = False
     carried: bool = False
     written: bool = False
+    stacked: StackedResult | None = None
 
 
 def tensor_recurrence(loop: AnyStepLoop, model: SemanticModel) -> Recurrence | None:
@@ -64,7 +75,7 @@ def tensor_recurrence(loop: AnyStepLoop, model: SemanticModel) -> Recurrence | N
         name for part in descendants(loop) if isinstance(part, ast.For) for name in _counted(part, model)
     } - counters
     offsets = _offsets(loop, counters, inner)
-    if not (_recurs(loop, counters) or _weighs_later(loop, counters, inner, offsets)):
+    if not (recurs(loop, counters) or _weighs_later(loop, counters, inner, offsets)):
         return None
     counters = counters | offsets
     names = {
@@ -87,11 +98,13 @@ def tensor_recurrence(loop: AnyStepLoop, model: SemanticModel) -> Recurrence | N
                     rows.append(held)
                     columns += 1
                 elif _is_element(index, counters):
-                    return Recurrence(held, by_rows=False, operations=_operations_in(loop))
-            case ast.Subscript(value=held, slice=index) if _is_step(index, counters, inner):
+                    return Recurrence(held, by_rows=False, operations=_operations_in(loop, model))
+            case ast.Subscript(value=held, slice=index) if is_step(index, counters, inner):
                 if _is_vector(held, model) or (_is_tensor(held, model) and _is_number(node, model)):
                     written = not _is_read_in(loop, held)
-                    return Recurrence(held, by_rows=False, operations=_operations_in(loop), written=written)
+                    return Recurrence(
+                        held, by_rows=False, operations=_operations_in(loop, model), written=written
+                    )
                 holds = _is_tensor(held, model) or _is_list_of_tensors(held, model)
                 if isinstance(node.ctx, ast.Load):
                     if holds:
@@ -101,25 +114,29 @@ def tensor_recurrence(loop: AnyStepLoop, model: SemanticModel) -> Recurrence | N
                 stores = stores or (holds and isinstance(node.ctx, ast.Store))
             case ast.Call(
                 func=ast.Attribute(value=ast.Subscript(value=held, slice=index), attr=method), args=[]
-            ) if method in _OF_TENSORS and _is_step(index, counters, inner) and not model.types.type_of(held):
+            ) if method in _OF_TENSORS and is_step(index, counters, inner) and not model.types.type_of(held):
                 rows.append(held)
     for held, item in _iterated(loop.iter, loop.target, model) if isinstance(loop, ast.For) else []:
         if _is_vector(held, model) or _are_numbers(loop, held, item, model):
-            return Recurrence(held, by_rows=False, operations=_operations_in(loop))
+            return Recurrence(held, by_rows=False, operations=_operations_in(loop, model))
         if _is_unbound(held, model) or _is_tensor(held, model):
             rows.append(held)
             stores = True  # each item is a tensor
         elif _is_list_of_tensors(held, model):
             rows.append(held)
     if not rows and (began := _carried_tensor(loop, model)) is not None:
-        operations = _operations_in(loop)
+        operations = _operations_in(loop, model)
         return Recurrence(began, by_rows=True, operations=operations, carried=True)
     tensors = {ast.dump(held) for held in (*rows, *unknown)}
-    if not columns and not stores and len(tensors) < _FEWEST_TENSORS and not _adds_row(loop, rows):
-        return None  # the rest are numbers
-    operations = _operations_in(loop)
-    if not rows or operations < _FEWEST_OPERATIONS:
+    operations = _operations_in(loop, model)
+    if operations < _FEWEST_OPERATIONS:
         return None
+    has_rows = columns or stores or len(tensors) >= _FEWEST_TENSORS or _adds_row(loop, rows)
+    if not rows or not has_rows:  # the rest are numbers, unless the results are tensors
+        stacked = stacked_result(loop, counters, model)
+        if stacked is None:
+            return None
+        return Recurrence(stacked.value, by_rows=True, operations=operations, stacked=stacked)
     if columns and model.program.mentions(*_OF_LANGUAGE_MODELS):
         return None  # a column per token: cheap unknown generation
     by_pairs = _is_of_pairs(loop, counters)
@@ -170,7 +187,7 @@ def _adds_row(loop: AnyStepLoop, rows: list[ast.expr]) -> bool:
                 for row, other in ((left, right), (right, left)):
                     tensor = _indexed(row)
                     is_row = tensor is not row and ast.dump(tensor) in held
-                    if is_row and _is_multiplied(other) and _reads(other, name):
+                    if is_row and is_multiplied(other) and reads(other, name):
                         return True
     return False
 
@@ -182,18 +199,19 @@ def _indexed(value: ast.expr) -> ast.expr:
     return value
 
 
-def _operations_in(loop: AnyStepLoop) -> int:
+def _operations_in(loop: AnyStepLoop, model: SemanticModel) -> int:
     """Return the number of operations per iteration, without those that compute an index."""
-    return sum(map(_operations, loop.body))
+    return sum(_operations(statement, model) for statement in loop.body)
 
 
-def _operations(node: ast.AST) -> int:
+def _operations(node: ast.AST, model: SemanticModel) -> int:
     parts = list(ast.iter_child_nodes(node))
     if isinstance(node, ast.Subscript):
         parts = [node.value]
     elif isinstance(node, ast.For):
         parts = list(node.body)
-    return isinstance(node, ast.BinOp) + sum(map(_operations, parts))
+    is_call = isinstance(node, ast.Call) and (model.names.qualified(node.func) or "").startswith("torch.")
+    return (is_call or isinstance(node, ast.BinOp)) + sum(_operations(part, model) for part in parts)
 
 
 def _counters(loop: AnyStepLoop, model: SemanticModel) -> set[str] | None:
@@ -220,7 +238,7 @@ def _carried_tensor(loop: AnyStepLoop, model: SemanticModel) -> ast.Name | None:
     """
     for statement in loop.body:
         match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp() as value) if _is_multiplied(value):
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp() as value) if is_multiplied(value):
                 reads = [
                     node
                     for node in descendants(value)
@@ -229,7 +247,7 @@ def _carried_tensor(loop: AnyStepLoop, model: SemanticModel) -> ast.Name | None:
                 ]
             case _:
                 continue
-        if not reads or not _is_carried(name, loop):
+        if not reads or not is_carried(name, loop):
             continue
         starts = [
             binding
@@ -268,23 +286,16 @@ def _offsets(loop: AnyStepLoop, counters: set[str], inner: set[str]) -> set[str]
     return {
         target.id
         for node in descendants(loop)
-        if isinstance(node, ast.Assign) and _is_offset(node.value, counters, inner)
+        if isinstance(node, ast.Assign) and is_offset(node.value, counters, inner)
         for target in node.targets
         if isinstance(target, ast.Name)
     }
 
 
-def _is_offset(value: ast.AST, counters: set[str], inner: set[str]) -> bool:
-    match value:
-        case ast.BinOp(left=ast.Name(id=left), op=ast.Add(), right=ast.Name(id=right)):
-            return (left in counters and right in inner) or (left in inner and right in counters)
-    return False
-
-
 def _is_column(index: ast.Tuple, counters: set[str], inner: set[str]) -> bool:
     """Whether an index is `[:, t]` or `[:, t + 1, :, n]`: one step of all sequences, along a later axis."""
     steps = [
-        part for part in index.elts if _is_step(part, counters | inner) or _is_offset(part, counters, inner)
+        part for part in index.elts if is_step(part, counters | inner) or is_offset(part, counters, inner)
     ]
     rest = [part for part in index.elts if part not in steps]
     return bool(steps) and any(isinstance(part, ast.Slice) for part in rest)
@@ -292,77 +303,8 @@ def _is_column(index: ast.Tuple, counters: set[str], inner: set[str]) -> bool:
 
 def _is_element(index: ast.Tuple, counters: set[str]) -> bool:
     """Whether an index is `[i, t]` or `[i, t + 1]`: one number, of one step of one sequence."""
-    return any(_is_step(part, counters) for part in index.elts) and all(
+    return any(is_step(part, counters) for part in index.elts) and all(
         isinstance(part, (ast.Name, ast.BinOp)) for part in index.elts
-    )
-
-
-def _is_step(index: ast.expr, counters: set[str], inner: set[str] | frozenset[str] = frozenset()) -> bool:
-    """Whether an index is `t` or `t + 1`, or `t + n` for the counter `n` of an inner loop."""
-    match index:
-        case ast.Name(id=name) | ast.BinOp(left=ast.Name(id=name), right=ast.Constant()):
-            return name in counters
-    return _is_offset(index, counters, set(inner))
-
-
-def _recurs(loop: AnyStepLoop, counters: set[str]) -> bool:
-    """Whether each iteration multiplies by a result of the previous one."""
-    assigned: dict[str, list[ast.expr]] = {}
-    computed: dict[str, list[ast.expr]] = {}
-    stored: dict[str, list[ast.expr]] = {}
-    multiplied = any(_is_multiplied(statement) for statement in loop.body)
-    for node in descendants(loop):
-        if not isinstance(node, (ast.Assign, ast.AugAssign)):
-            continue
-        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            if isinstance(target, ast.Name):
-                computed.setdefault(target.id, []).append(node.value)
-            if isinstance(target, ast.Name) and isinstance(node, ast.Assign):
-                assigned.setdefault(target.id, []).append(node.value)
-            elif isinstance(target, ast.Subscript):
-                if _reads_neighbour(target, node.value):
-                    return True
-                if multiplied and _is_step(target.slice, counters) and _reads_neighbour(target, loop):
-                    return True  # through a variable: `later = returns[t + 1] if t < last else 0`
-                stored.setdefault(_place(target), []).append(node.value)
-    for values in assigned.values():  # through an item: `returns[t] += gamma * last`, `last = returns[t]`
-        for value in list(values):
-            if isinstance(value, ast.Subscript):
-                values.extend(stored.get(_place(value), ()))
-            elif isinstance(value, ast.Name):  # `ret += gamma * last`, then `last = ret`
-                values.extend(computed.get(value.id, ()))
-    return any(
-        _is_multiplied(value) and _reads(value, name) and _is_carried(name, loop)
-        for name, values in assigned.items()
-        for value in values
-    )
-
-
-def _place(item: ast.Subscript) -> str:
-    """Return a key of an item, the same where it is set and where it, or a part of it, is read:
-    `advantages[t]`, `advantages[t, 0]`.
-    """
-    first = next(iter(axes_of(item.slice)), item.slice)
-    return f"{ast.dump(item.value)} {ast.dump(item.slice if isinstance(first, ast.Slice) else first)}"
-
-
-def _is_carried(name: str, loop: AnyStepLoop) -> bool:
-    """Whether an iteration reads the value of a variable from the previous one before it assigns it."""
-    for statement in loop.body:
-        match statement:
-            case ast.Assign(targets=targets, value=value) if any(
-                isinstance(target, ast.Name) and target.id == name for target in targets
-            ):
-                return _reads(value, name)
-        if _reads(statement, name):
-            return True
-    return False
-
-
-def _reads(part: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-        for node in descendants(part)
     )
 
 
@@ -383,7 +325,7 @@ def _has_window(loop: AnyStepLoop, counters: set[str], inner: set[str], offsets:
 def _reads_window(within: ast.stmt, counters: set[str], inner: set[str], offsets: set[str]) -> bool:
     return isinstance(within, ast.For) and any(
         any(
-            _is_offset(part, counters, inner) or (isinstance(part, ast.Name) and part.id in offsets)
+            is_offset(part, counters, inner) or (isinstance(part, ast.Name) and part.id in offsets)
             for part in axes_of(node.slice)
         )
         for node in descendants(within)
@@ -400,26 +342,9 @@ def _weighs_later(loop: AnyStepLoop, counters: set[str], inner: set[str], offset
             continue
         for node in descendants(within):
             match node:
-                case ast.AugAssign(op=ast.Add(), value=value) if _is_multiplied(value):
+                case ast.AugAssign(op=ast.Add(), value=value) if is_multiplied(value):
                     return True
     return False
-
-
-def _is_multiplied(value: ast.AST) -> bool:
-    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) for node in descendants(value))
-
-
-def _reads_neighbour(target: ast.Subscript, value: ast.AST) -> bool:
-    """Whether a statement is like `returns[t] = rewards[t] + gamma * returns[t + 1]`, along any axis."""
-    neighbours = [
-        node
-        for node in descendants(value)
-        if isinstance(node, ast.Subscript)
-        and isinstance(node.ctx, ast.Load)
-        and any(isinstance(part, ast.BinOp) for part in axes_of(node.slice))
-    ]
-    held = ast.dump(target.value) if neighbours else ""
-    return any(ast.dump(node.value) == held for node in neighbours)
 
 
 def _is_tensor(held: ast.expr, model: SemanticModel) -> bool:
