@@ -73,8 +73,8 @@ class ProgramSettings:
         return min(lengths) if lengths and None not in values else None
 
     def usual(self, name: str, module: str) -> int | None:
-        """Return the middle one of the positive numbers that a program sets; upper and lower case are the
-        same. None if there are none.
+        """Return the middle one of the positive numbers that a program sets, of two the smaller; upper and
+        lower case are the same. None if there are none.
         """
         key = self._graph.program(module), name.lower()
         if key not in self._usual:
@@ -85,7 +85,7 @@ class ProgramSettings:
                 if value is not None and not isinstance(value, bool)
             )
             known = sorted({value for value in values if value > 1})  # 1 means "not divided"
-            self._usual[key] = known[len(known) // 2] if known else None
+            self._usual[key] = known[(len(known) - 1) // 2] if known else None
         return self._usual[key]
 
     def is_off(self, name: str, module: str) -> bool:

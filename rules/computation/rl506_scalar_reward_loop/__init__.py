@@ -123,6 +123,10 @@ _WORDS = regex(
 )
 _LONG_ROWS = "a simulator on a device has thousands of environments, so that rows are long"
 
+_COLUMNS = (
+    "each operation computes one step of all episodes of a batch, which took many more steps to collect"
+)
+
 
 class ScalarRewardLoop(Rule):
     """RL506."""
@@ -224,6 +228,8 @@ class ScalarRewardLoop(Rule):
         held = model.source.text(recurrence.held)
         on_device = model.program.sets(torch_settings.DEVICE_ENVIRONMENTS, anywhere=True)
         minor = _LONG_ROWS if on_device else None
+        if recurrence.by_columns and not recurrence.by_pairs:
+            minor = minor or _COLUMNS
         if recurrence.carried:
             return self.finding(
                 model,

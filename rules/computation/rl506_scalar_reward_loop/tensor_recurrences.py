@@ -53,7 +53,8 @@ class Recurrence:
     of sums, differences and products per step; `by_pairs`: the operations run for each pair of steps;
     `by_window`: they run for each step and each of the next few; `carried`: `held` is the variable that
     carries the result from step to step, which began as a tensor; `written`: the loop only stores results in
-    `held`; `stacked`: no tensor is known but what the loop adds to a list.
+    `held`; `by_columns`: a row is a column, with one step of all sequences of a batch; `stacked`: no tensor
+    is known but what the loop adds to a list.
     """
 
     held: ast.expr
@@ -63,6 +64,7 @@ class Recurrence:
     by_window: bool = False
     carried: bool = False
     written: bool = False
+    by_columns: bool = False
     stacked: StackedResult | None = None
 
 
@@ -141,7 +143,14 @@ def tensor_recurrence(loop: AnyStepLoop, model: SemanticModel) -> Recurrence | N
         return None  # a column per token: cheap unknown generation
     by_pairs = _is_of_pairs(loop, counters)
     by_window = not by_pairs and _has_window(loop, counters, inner, offsets)
-    return Recurrence(rows[0], by_rows=True, operations=operations, by_pairs=by_pairs, by_window=by_window)
+    return Recurrence(
+        rows[0],
+        by_rows=True,
+        operations=operations,
+        by_pairs=by_pairs,
+        by_window=by_window,
+        by_columns=bool(columns),
+    )
 
 
 def _is_read_in(loop: AnyStepLoop, held: ast.expr) -> bool:
