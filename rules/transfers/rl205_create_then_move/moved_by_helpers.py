@@ -66,8 +66,10 @@ def _only_moves(function: FunctionSummary, parameter: str | None, model: Semanti
     """
     if parameter not in function.copies or not function.returns_values:
         return False
-    if function.sets or function.drivers or function.loops or model.nn.learns(function):
+    drives = function.drivers or any(loop.drivers for loop in function.loops)
+    if function.sets or drives or model.nn.learns(function):
         return False
-    if any(site.method not in _OF_TENSORS for site in function.calls):
+    # for a list, it may call itself for each item
+    if any(site.method not in _OF_TENSORS and site.path != function.path for site in function.calls):
         return False
-    return all(kind.tag in (TypeTag.TENSOR, TypeTag.UNKNOWN) for kind in function.returns)
+    return any(kind.tag in (TypeTag.TENSOR, TypeTag.UNKNOWN) for kind in function.returns)
