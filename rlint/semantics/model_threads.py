@@ -42,6 +42,12 @@ class ThreadQueries:
         """Return all lines that start workers in the program of this file."""
         return self._program.workers.starts_in(self._symbols.module.module)
 
+    def lines_starting(self, start: WorkerStart) -> int:
+        """Return the number of lines on which one function calls the function that starts a worker, under the
+        same conditions.
+        """
+        return self._program.workers.lines_starting(start.launcher)
+
     def runners(self, node: ast.AST) -> Runners:
         """Return the workers that may run a node, by the functions that they start with, and whether code
         outside of workers may, too.

@@ -1,12 +1,13 @@
 """Several processes that train on the CPU, each with one torch thread per core.
 
 ## What it does
-Flags code that starts several processes (in a loop, with `mp.spawn`, with a pool, or with consecutive
-`Process` calls) if the processes take gradient steps, or run convolutions or recurrent layers, on the CPU,
-and the program never limits the number of torch threads. rlint follows targets of `Process`, `run` methods
-of its subclasses and functions passed to pools across all files of the project. A device that only the
-learner uses does not count: workers whose functions name no device but the CPU compute there if they receive
-networks that the launching file never moves (`Net().share_memory()`, `net.cpu()`).
+Flags code that starts several processes (in a loop, with `mp.spawn`, with a pool, with consecutive
+`Process` calls, or with a function that is called for one after the other) if the processes take gradient
+steps, or run convolutions or recurrent layers, on the CPU, and the program never limits the number of torch
+threads. rlint follows targets of `Process`, `run` methods of its subclasses and functions passed to pools
+across all files of the project. A device that only the learner uses does not count: workers whose functions
+name no device but the CPU compute there if they receive networks that the launching file never moves
+(`Net().share_memory()`, `net.cpu()`).
 
 The rule does not flag:
 
@@ -122,10 +123,12 @@ class WorkerOversubscription(Rule):
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a line that starts several workers that compute."""
         assert isinstance(node, ast.Call)
-        busy = [start for start in model.threads.workers_made(node) if computes(start, model, node)]
+        made = model.threads.workers_made(node)
+        busy = [start for start in made if computes(start, model, node)]
         if not busy or model.program.sets(torch_settings.THREADS):
             return
-        if not busy[0].many and not any(
+        by_helper = (len(busy) > 1 or len(made) == 1) and model.threads.lines_starting(busy[0]) > 1
+        if not (busy[0].many or by_helper) and not any(
             starts_other_worker(other, busy[0]) and computes(other, model)
             for other in model.threads.worker_starts()
         ):
@@ -135,15 +138,17 @@ class WorkerOversubscription(Rule):
             each.target is first.target and is_before(each, first) for each in model.threads.worker_starts()
         ):
             return  # one finding for all lines that start the same workers
-        name = first.target.shown
-        others = "each of the processes" if busy[0].many else "this process, like the others started here,"
+        named = dict.fromkeys(f"`{start.target.shown}`" for start in (busy if by_helper else [first]))
+        does = "computes" if len(named) == 1 else "compute"
+        is_each = first.many or by_helper
+        others = "each of the processes" if is_each else "this process, like the others started here,"
         yield self.finding(
             model,
             node,
-            f"`{name}` computes with torch in {others} with one thread per core, so that the processes "
-            f"compete for the cores",
+            f"{' and '.join(named)} {does} with torch in {others} with one thread per core, so that the "
+            f"processes compete for the cores",
             advice=f"Call `torch.set_num_threads(1)`, or with the worker's share of the cores, at the start "
-            f"of `{name}`",
+            f"of {' and '.join(named)}",
             throughout=TrainingStep.GRADIENT,
             assumes="the workers compute on the CPU"
             if may_use_device(first, model) and not stays_on_host(first, node, model)

@@ -47,10 +47,10 @@ def passes(loop: ast.AST, model: SemanticModel) -> int | None:
         parent = model.parent(loop)
         if isinstance(parent, ast.Assign) and isinstance(target := parent.targets[0], (ast.Tuple, ast.List)):
             return None if any(isinstance(each, ast.Starred) for each in target.elts) else len(target.elts)
-        return _length(loop.generators[0].iter, model) if len(loop.generators) == 1 else None
+        return length_of(loop.generators[0].iter, model) if len(loop.generators) == 1 else None
     if not isinstance(loop, LOOPS) or isinstance(loop, ast.While):
         return None
-    return _length(loop.iter, model)
+    return length_of(loop.iter, model)
 
 
 def over_components(loop: ast.AST, model: SemanticModel) -> bool:
@@ -167,7 +167,8 @@ def is_number_of_parts(name: str) -> bool:
     return bool(bare != name and (_PARTS.search(bare) or _TERMS.search(bare))) or bool(_DEPTHS.search(name))
 
 
-def _length(iterable: ast.expr, model: SemanticModel) -> int | None:
+def length_of(iterable: ast.expr, model: SemanticModel) -> int | None:
+    """Return the maximum number of items of an expression, if constants determine it."""
     if isinstance(iterable, (ast.Tuple, ast.List, ast.Set)):
         starred = any(isinstance(element, ast.Starred) for element in iterable.elts)
         return None if starred else len(iterable.elts)
@@ -178,7 +179,7 @@ def _length(iterable: ast.expr, model: SemanticModel) -> int | None:
             and isinstance(bindings[0].value, (ast.Tuple, ast.List))
             and not bindings[0].path
         ):
-            return _length(bindings[0].value, model) if isinstance(bindings[0].value, ast.Tuple) else None
+            return length_of(bindings[0].value, model) if isinstance(bindings[0].value, ast.Tuple) else None
         return None
     if not isinstance(iterable, ast.Call) or not iterable.args:
         return None
@@ -191,7 +192,7 @@ def _length(iterable: ast.expr, model: SemanticModel) -> int | None:
         except (TypeError, ValueError, OverflowError):
             return None
     if callee in _WRAPPERS or callee.startswith("tqdm"):
-        lengths = [_length(argument, model) for argument in iterable.args]
+        lengths = [length_of(argument, model) for argument in iterable.args]
         found = [length for length in lengths if length is not None]
         return min(found) if found and callee != "builtins.list" else None
     return None

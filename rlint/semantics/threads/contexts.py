@@ -104,6 +104,14 @@ class WorkerGraph:
         callers = [edge for edge in self.graph.callers(function.path) if not edge.site.starts]
         return any(edge.site.loop >= 0 or self._repeated(edge.caller, depth - 1) for edge in callers)
 
+    def lines_starting(self, launcher: FunctionSummary) -> int:
+        """Return the number of lines on which one function calls a launcher under the same conditions."""
+        lines: dict[tuple[str, object], set[int]] = {}
+        for edge in self.graph.callers(launcher.path):
+            if not edge.site.starts:
+                lines.setdefault((edge.caller.path, edge.site.guards), set()).add(edge.site.line)
+        return max(map(len, lines.values()), default=0)
+
     def runners(self, function: FunctionSummary) -> Runners:
         """Return the workers that may run a function of the project."""
         known = self._runners.get(function.path)

@@ -20,6 +20,9 @@ that runs in each step holds them.
 The finding is likely if single rows are also read otherwise, or if a method replaces the array by data of
 unknown dtype (`self.states = dataset["observations"]`).
 
+Frames are another finding (likely): a wrapper of an environment that divides them (`frame / 255`) and keeps
+the float64 that results, in a program whose networks compute in float32.
+
 The rule does not flag small arrays, arrays that are incremented or computed with as a whole, arrays that are
 also read as integers (saving them does not count), arrays with a comment that asks for float64, vectors that
 a variable of a function holds (`np.zeros(action_size)`), and what environments report besides observations
@@ -105,9 +108,11 @@ from rlint.rules.buffers.rl109_float64_buffer.entries import (
     own_uses,
     shape_of,
 )
+from rlint.rules.buffers.rl109_float64_buffer.scaled_frames import is_scaled_frame
 
 MAKERS = {"numpy.zeros": 1, "numpy.ones": 1, "numpy.empty": 1, "numpy.full": 2}
 """Functions that allocate, with the position of the dtype among their arguments."""
+_ALLOCATING = (ast.Assign, ast.AnnAssign, ast.Expr)
 SMALL = 1_000
 SINGLE = ("float32", "FloatTensor", "float")
 """Names in a program that convert rows to single-precision tensors."""
@@ -133,14 +138,31 @@ class Float64Buffer(Rule):
     seeds = ("S4.mem",)
     claims = ("mem",)
     heat = Heat.COLD
-    visits = (ast.Assign, ast.AnnAssign, ast.Expr)
-    triggers = ("zeros(", "empty(", "ones(", "full(")
+    visits = (*_ALLOCATING, ast.BinOp)
+    triggers = ("zeros(", "empty(", "ones(", "full(", "255", "127.5")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
+        if isinstance(node, ast.BinOp):
+            if is_scaled_frame(node, model) and model.program.mentions(*SINGLE):
+                yield self._of_frame(node, model)
+            return
         assert isinstance(node, (ast.Assign, ast.AnnAssign, ast.Expr))
         for group in model.once(_buffers, model.syntax.module):
             if group[0][0] is node:
                 yield self._of_buffer([entry for _, entry in group], model)
+
+    def _of_frame(self, scaled: ast.BinOp, model: SemanticModel) -> Finding:
+        """Return the finding for frames that a wrapper of an environment converts to float64."""
+        frame = " ".join(model.source.text(scaled.left).split())
+        return self.finding(
+            model,
+            scaled,
+            f"`{' '.join(model.source.text(scaled).split())}` makes float64 of every frame, which takes "
+            "eight times the memory of its bytes wherever it is stored or sent",
+            advice="Keep the bytes, and scale batches where the network gets them; or divide "
+            f"`{frame}.astype(np.float32)`, which takes half of it",
+            assumes=f"`{frame}` holds bytes, and networks compute in float32",
+        )
 
     def _of_buffer(self, entries: list[Entry], model: SemanticModel) -> Finding:
         """Return the finding for the arrays of one buffer."""
@@ -182,7 +204,7 @@ def _buffers(_: ast.Module, model: SemanticModel) -> list[list[tuple[ast.stmt, E
     allocates them and by whether all of their reads are known.
     """
     found: dict[tuple[Function | None, bool], list[tuple[ast.stmt, Entry]]] = {}
-    statements = [node for kind in Float64Buffer.visits for node in model.syntax.of_type(kind)]
+    statements = [node for kind in _ALLOCATING for node in model.syntax.of_type(kind)]
     for statement in sorted(statements, key=lambda node: (node.lineno, node.col_offset)):
         for entry in _storages(statement, model):
             if is_meant(statement, model) or not is_doubles(entry.call, model) or is_small(entry.call, model):

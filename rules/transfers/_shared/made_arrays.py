@@ -6,7 +6,7 @@ import ast
 
 from rlint.rule import SemanticModel, Trait, TypeTag, models
 
-_CREATES = models.having(Trait.ALLOCATES | Trait.FROM_NUMBERS, "numpy")
+CREATES = models.having(Trait.ALLOCATES | Trait.FROM_NUMBERS, "numpy")
 _FROM_DATA = models.having(Trait.FROM_DATA, "numpy")
 _DRAWS_FROM_DATA = ("choice", "permutation", "shuffle")
 _DATA = (TypeTag.NDARRAY, TypeTag.TENSOR, TypeTag.LIST)
@@ -43,7 +43,7 @@ def creates_array(call: ast.Call, model: SemanticModel) -> bool:
     name = model.names.qualified(call.func)
     if name in _FROM_DATA:
         return copies_literal(call, model)
-    if name in _CREATES:
+    if name in CREATES:
         return True
     method = call.func.attr if isinstance(call.func, ast.Attribute) else (name or "").rpartition(".")[2]
     is_generator = (

@@ -15,7 +15,7 @@ from rlint.rule import (
     torch_settings,
 )
 
-_FILL = models.having(Trait.ALLOCATES | Trait.FROM_NUMBERS, "torch") | {"torch.scalar_tensor"}
+FILL = models.having(Trait.ALLOCATES | Trait.FROM_NUMBERS, "torch") | {"torch.scalar_tensor"}
 ROUNDED = frozenset({"torch.linspace", "torch.logspace"})
 DRAW = models.having(Trait.DRAWS_SHAPE | Trait.DRAWS_LIKE, "torch") | {"torch.normal"}
 _CONVERT = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray"})
@@ -56,7 +56,7 @@ def is_constructor(call: ast.Call, name: str, model: SemanticModel) -> bool:
         if any(keyword.arg == "size" for keyword in call.keywords):
             return True  # mean and deviation are numbers
         return all(kind.tag in NUMBERS for kind in types) and len(call.args) + len(call.keywords) > 2
-    return name in _FILL | ROUNDED | DRAW or name == "torch.arange"
+    return name in FILL | ROUNDED | DRAW or name == "torch.arange"
 
 
 def _passes_on(unpacked: ast.expr, model: SemanticModel) -> bool:

@@ -49,6 +49,8 @@ Flags the following in hot code of programs that use accelerators:
 - `min`, `max`, `sorted`, `any` or `all` of Python on a tensor, which compare element by element.
 - A number on the device that is the index in each iteration of a loop (`for name in fields: rows[name][place]
   = values[name]`).
+- A read in a lambda that `map`, `filter`, `sorted`, `min` or `max` calls for each item (`map(lambda each:
+  each.cpu().numpy(), actions)`, `max(moves, key=lambda move: scores[move].item())`).
 - A condition that reads each element of a tensor, also of a comprehension. (`item-per-element` covers
   elements that are read by `.item()` and similar calls.)
 - A condition that ends a loop of inner work, such as the iterations of a solver or the tokens of a
@@ -182,6 +184,7 @@ from rlint.rules.transfers.rl202_host_round_trip.purposes.host_copies import (
     copied_from_host,
     places_found,
 )
+from rlint.rules.transfers.rl202_host_round_trip.purposes.mapped_reads import mapped_reads
 from rlint.rules.transfers.rl202_host_round_trip.purposes.single_reads import said_of_few
 from rlint.rules.transfers.rl202_host_round_trip.purposes.value_trips import value_trip
 from rlint.rules.transfers.rl202_host_round_trip.read_together import (
@@ -357,6 +360,11 @@ class HostRoundTrip(Rule):
             first = first_in(loop, model)
             if first is not None and first is read.node:
                 yield self._found(read, said_of_reads.of_loop(read, loop, model), model)
+            return
+        mapped = mapped_reads(read, model)
+        if mapped is not None and read.node in [each.node for each in mapped.reads]:
+            if mapped.reads[0].node is read.node:
+                yield self._found(read, said_of_reads.of_mapped(mapped, model), model)
             return
         group = model.once(reported_together, step_of(read, model))
         if len(group) == 1:

@@ -159,9 +159,14 @@ def why_few_parts(loop: AnyLoop, model: SemanticModel) -> str | None:
             return None
     count = trip_count.passes(loop, model)
     if count is not None:
-        return _PARTS if count <= _FEW else None
+        return why_few_items(count)
     if not (trip_count.over_components(loop, model) or trip_count.collects_components(loop, model)):
         return None
     header = loop.iter if isinstance(loop, (ast.For, ast.AsyncFor)) else loop
     called = (node.attr for node in descendants(header) if isinstance(node, ast.Attribute))
     return None if any(name in vocabulary.PER_LAYER for name in called) else _PARTS
+
+
+def why_few_items(count: int | None) -> str | None:
+    """Return why a read for each item costs little: the items are few."""
+    return _PARTS if count is not None and count <= _FEW else None

@@ -427,7 +427,7 @@ def _is_made_of(
     """Whether a tensor is taken from the variables of a loop with little computation, and without other
     values of the loop.
     """
-    if depth <= 0 or not _is_plain(tensor, model):
+    if depth <= 0 or not is_plain(tensor, model):
         return False
     uses_variable = False
     for name in (node for node in descendants(tensor) if isinstance(node, ast.Name)):
@@ -457,7 +457,7 @@ def _written_at_other_indices(loop: AnyLoop, _: SemanticModel) -> frozenset[str]
     return frozenset(found)
 
 
-def _is_plain(tensor: ast.expr, model: SemanticModel) -> bool:
+def is_plain(tensor: ast.expr, model: SemanticModel) -> bool:
     """Whether an expression consists of accesses (`getattr(param, "grad")`, too), of cheap methods and
     functions of tensors, and of arithmetic.
     """

@@ -11,24 +11,28 @@ from rlint.rule import (
     Loop,
     SemanticModel,
     frozen,
+    trip_count,
 )
 from rlint.rules.transfers._shared.in_steps import is_in_layer
 from rlint.rules.transfers.rl202_host_round_trip.costlier_work import why_outweighed
 from rlint.rules.transfers.rl202_host_round_trip.few_reads import (
     NEEDED,
     why_cheap,
+    why_few_items,
     why_few_parts,
 )
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     HostRead,
 )
 from rlint.rules.transfers.rl202_host_round_trip.purposes.forward_reads import layer_of
+from rlint.rules.transfers.rl202_host_round_trip.purposes.mapped_reads import MappedReads
 from rlint.rules.transfers.rl202_host_round_trip.purposes.value_trips import ValueTrip
 from rlint.rules.transfers.rl202_host_round_trip.wording import (
     advice_for_elements,
     advice_for_row,
     of_elements,
     of_step,
+    read_whole,
     shown,
     synchronises,
     together,
@@ -248,6 +252,28 @@ def of_loop(read: HostRead, loop: AnyLoop, model: SemanticModel) -> Said:
         of_elements(read, model),
         advice=advice_for_elements(read, loop, model),
         minor=why_few_parts(loop, model) or why_outweighed(loop, model),
+    )
+
+
+def of_mapped(mapped: MappedReads, model: SemanticModel) -> Said:
+    """Return what to say about the reads of a lambda that is called for each of several items."""
+    first, *others = mapped.reads
+    read = f"`{shown(first.node, model)}`"
+    if len(others) > 1:
+        read += f", `{shown(others[0].node, model)}` and {len(others) - 1} more each synchronise"
+    elif others:
+        read += f" and `{shown(others[0].node, model)}` each synchronise"
+    else:
+        read += " synchronises"
+    called = shown(mapped.caller.func, model)
+    few = trip_count.length_of(mapped.items[0], model) if len(mapped.items) == 1 else None
+    return Said(
+        f"{read} with the device for each item that `{called}` passes",
+        advice=f"Read all of it once, before the call: `{read_whole(first.tensor.value, first, model)}`"
+        if isinstance(first.tensor, ast.Subscript) and not others
+        else f"Read all of them once, before the call: {together(mapped.reads)}",
+        related=[(each.node, "read for each item, too") for each in others],
+        minor=why_few_items(few),
     )
 
 

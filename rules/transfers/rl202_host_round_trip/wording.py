@@ -148,11 +148,11 @@ def advice_for_row(read: HostRead, loop: AnyLoop, model: SemanticModel) -> str |
         return None
     match read.tensor.slice:
         case ast.Name(id=name) if name in variable_names(loop.target):
-            return f"Read all of it before the loop: `{_read_whole(read.tensor.value, read, model)}`"
+            return f"Read all of it before the loop: `{read_whole(read.tensor.value, read, model)}`"
     return None
 
 
-def _read_whole(whole: ast.expr, read: HostRead, model: SemanticModel) -> str:
+def read_whole(whole: ast.expr, read: HostRead, model: SemanticModel) -> str:
     """Return code that reads all rows of a tensor at once, of which each is read, or a list of tensors."""
     text = shown(whole, model)
     if model.types.type_of(whole).tag in (TypeTag.LIST, TypeTag.TUPLE) or text.endswith("_list"):
@@ -166,10 +166,10 @@ def advice_for_elements(read: HostRead, loop: AnyLoop, model: SemanticModel) -> 
     """Return the advice for a read of each element."""
     where = "comprehension" if isinstance(loop, COMPREHENSIONS) else "loop"
     if isinstance(read.tensor, ast.Subscript):
-        return f"Read all of it before the {where}: `{_read_whole(read.tensor.value, read, model)}`"
+        return f"Read all of it before the {where}: `{read_whole(read.tensor.value, read, model)}`"
     whole = iterated(loop, model)
     if whole is not None:
-        return f"Read all of it before the {where}: `{_read_whole(whole, read, model)}`"
+        return f"Read all of it before the {where}: `{read_whole(whole, read, model)}`"
     at_once = _for_all_columns(read.tensor, model)
     if at_once is not None:
         return f"Compute it for all iterations at once, and read the result before the {where}: `{at_once}`"

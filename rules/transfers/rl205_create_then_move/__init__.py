@@ -17,6 +17,9 @@ buffer or a parameter of a network, as noisy layers do in each step.
 A tensor that each branch of a condition creates, or that one reshapes (`if not batched: x = x.unsqueeze(0)`),
 before it is moved, is flagged as well.
 
+So is a tensor created as the argument of a function of the project that moves what it is passed
+(`to_device(torch.zeros(n))`, likely), unless it copies data.
+
 The rule does not flag:
 
 - tensors that need a gradient, are pinned, or are drawn from a generator on the host;
@@ -110,9 +113,11 @@ from rlint.rules.transfers._shared.tensor_constructors import DRAW, LEGACY, is_d
 from rlint.rules.transfers.rl205_create_then_move.cheap_creations import why_cheap, why_cheap_in_branches
 from rlint.rules.transfers.rl205_create_then_move.created_together import created_together, why_shared
 from rlint.rules.transfers.rl205_create_then_move.make_there import build_fix
+from rlint.rules.transfers.rl205_create_then_move.moved_by_helpers import MAKERS, creation_given
 from rlint.rules.transfers.rl205_create_then_move.noise_in_buffers import drawn_for_buffers
 from rlint.rules.transfers.rl205_create_then_move.reported_creations import data_of, reported_creation
 
+_MOVES = models.having(Trait.RELOCATES | Trait.CASTS_TO, TypeTag.TENSOR)
 _DRAWN_AS = {"Normal": "torch.randn", "Uniform": "torch.rand"}
 """Functions that draw from a distribution of numbers on a device, but for a shift and a scale."""
 DEVICE_AWARE = ("cuda", "device", "accelerator")
@@ -126,11 +131,13 @@ class CreateThenMove(Rule):
     claims = ("time:cuda", "sync:cuda")
     heat = Heat.HOT
     visits = (ast.Call,)
-    callees = models.having(Trait.RELOCATES | Trait.CASTS_TO, TypeTag.TENSOR) | {"copy_"}
+    callees = _MOVES | {"copy_"} | MAKERS
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        if not isinstance(node.func, ast.Attribute) or node.func.attr not in self.callees:
+        if last_name(node.func) in MAKERS:
+            yield from self.check_helper(node, model)
+        if not isinstance(node.func, ast.Attribute) or node.func.attr not in (*_MOVES, "copy_"):
             return
         if node.func.attr == "copy_":
             yield from self.check_buffer(node, model)
@@ -166,6 +173,26 @@ class CreateThenMove(Rule):
             ],
             assumes=f"`{model.source.text(like)}` is on an accelerator" if like is not None else None,
             minor=cheap if node is first else why_shared(first, model),
+        )
+
+    def check_helper(self, made: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a tensor that a function of the project moves: `to_device(torch.zeros(n))`."""
+        call = creation_given(made, model)
+        creation = model.once(reported_creation, call) if call is not None else None
+        if call is None or creation is None or creation.made.calls[0] is not made:
+            return
+        cheap = why_cheap(creation, [], model)
+        first, *others = created_together(creation, model) if cheap is None else (call,)
+        constructor, moves = model.source.text(made.func), model.source.text(call.func)
+        yield self.finding(
+            model,
+            call,
+            f"`{constructor}` is allocated on the host, and `{moves}` then copies it to the device, which "
+            f"blocks",
+            advice=advice(creation, [], model),
+            related=[(each, "created and moved in the same way") for each in others if call is first],
+            assumes=f"`{moves}` moves what it is passed to an accelerator",
+            minor=cheap if call is first else why_shared(first, model),
         )
 
     def _of_branches(self, move: DeviceMove, made: list[ast.Call], model: SemanticModel) -> Finding:

@@ -9,16 +9,17 @@ from rlint.rules.transfers._shared.creations import Creation, creation_of, is_cr
 from rlint.rules.transfers._shared.device_moves import move_of
 from rlint.rules.transfers._shared.made_arrays import copies_literal
 from rlint.rules.transfers._shared.tensor_constructors import is_data
+from rlint.rules.transfers.rl205_create_then_move.moved_by_helpers import creation_by_helper
 
 
 def reported_creation(call: ast.Call, model: SemanticModel) -> Creation | None:
     """Return the creation of the tensor that a hot call moves, if it is reported at this call; query it
     through `model.once`.
     """
-    move = move_of(call, model)
-    if move is None or model.frequency.heat_of(call).level < Heat.HOT:
+    if model.frequency.heat_of(call).level < Heat.HOT:
         return None
-    creation = creation_of(move, model)
+    move = move_of(call, model)
+    creation = creation_of(move, model) if move is not None else creation_by_helper(call, model)
     if creation is None or is_created_on_device(creation, model):
         model.silent("{} is not created in host memory by a call that takes `device=`", call)
         return None
@@ -29,7 +30,10 @@ def reported_creation(call: ast.Call, model: SemanticModel) -> Creation | None:
     if data and all(_is_empty(each) for each in data):
         model.silent("{} has no items to copy", call)
         return None
-    if data and move.continues:
+    if data and move is None:
+        model.silent("{} copies its data to the device in any case", call)
+        return None
+    if data and creation.move.continues:
         model.silent("{} does not wait for the copy, and `device=` would", call)
         return None
     return creation
