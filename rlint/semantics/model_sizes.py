@@ -54,8 +54,8 @@ class SizeQueries:
 
     def updates(self, node: ast.AST) -> int:
         """Return how many networks the gradient steps around a node update; 0 if it is not known."""
-        place, beat = self._model.frequency.place(node), self._model.frequency.cadence(node)
-        return 0 if place is None or beat is None else self._program.updates.in_step(beat, place.function)
+        place = self._model.frequency.place(node)
+        return self._program.updates.in_step(place) if place is not None else 0
 
     def runs(self, node: ast.AST) -> int:
         """Return how often calls run a node in each iteration of the training loop around it; 0 if loops

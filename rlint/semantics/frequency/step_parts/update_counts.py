@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rlint.semantics.frequency.cadence import Cadence
+from rlint.semantics.frequency.callers import CodePlace
 from rlint.semantics.interprocedural.call_graph import CallEdge
 from rlint.semantics.interprocedural.summary import FunctionSummary
 
@@ -25,10 +25,13 @@ class UpdateCounts:
     def __init__(self, heat: HeatMap) -> None:
         self._heat = heat
 
-    def in_step(self, cadence: Cadence, function: FunctionSummary) -> int:
-        """Return how many optimizers of networks an iteration of the training loop around a line of
-        `function` steps, as far as calls lead to them; 0 if it is not known.
+    def in_step(self, place: CodePlace) -> int:
+        """Return how many optimizers of networks an iteration of the training loop around a place steps, as
+        far as calls lead to them; 0 if it is not known.
         """
+        cadence, function = self._heat.cadence(place), place.function
+        if cadence is None:
+            return 0
         way = frozenset((*cadence.calls, function.path))
         start = self._functions.get(cadence.within)
         if start is None:  # a framework calls the first of them
