@@ -107,7 +107,7 @@ class ProgramSymbols:
 
     @cached_property
     def _frame_networks(self) -> FrameNetworks:
-        return FrameNetworks(self.index)
+        return FrameNetworks(self.graph)
 
     def _scale_of_program(self, module: str) -> ProgramScale:
         files = self._torch_files(module)
