@@ -423,6 +423,7 @@ def test_findings_below_an_impact_are_left_out(tmp_path: Path) -> None:
     [
         ("torch", "a gradient step takes"),
         ("transformers", "a gradient step with 100 tokens of a language model takes"),
+        ("verl", "a gradient step with 100 tokens of a language model takes"),
     ],
 )
 def test_steps_of_language_models_take_longer(imported: str, step: str, tmp_path: Path) -> None:
@@ -434,6 +435,31 @@ def test_steps_of_language_models_take_longer(imported: str, step: str, tmp_path
     )
     (found,) = findings_in(tmp_path, "RL609")
     assert step in found["impact"]["basis"]
+
+
+REWARDS = """\
+import torch
+
+
+def compute_reward_for_groups(scores: torch.Tensor, groups: list[list[int]]) -> list[float]:
+    found = []
+    for group in groups:
+        for i in group:
+            found.append(scores[i].item())
+    return found
+"""
+
+
+@pytest.mark.parametrize(("imported", "low"), [("verl", True), ("numpy", False)])
+def test_rewards_of_completions_cost_little(imported: str, low: bool, tmp_path: Path) -> None:
+    """A reward function beside files that import a framework for language models runs beside generation."""
+    together = "from . import rewards, trainer\n"
+    trainer = f"import {imported}\nimport torch\n"
+    (tmp_path / "lab").mkdir()
+    for name, text in {"__init__": together, "trainer": trainer, "rewards": REWARDS}.items():
+        (tmp_path / "lab" / f"{name}.py").write_text(text)
+    (found,) = findings_in(tmp_path / "lab", "RL210")
+    assert (found["impact"]["level"] == "low") is low
 
 
 REPEATS = """\
@@ -453,6 +479,7 @@ def train(loader, model):
     [
         ({}, "batch", False),
         ({}, 'batch["input_ids"]', True),
+        ({}, 'batch["response_mask"]', True),
         ({"a.py": "import torch, transformers\n", "b.py": "import torch, vllm\n"}, "batch", True),
         (
             {

@@ -36,7 +36,9 @@ from rlint.models.trait import Trait
 from rlint.models.value_type import Type, TypeTag
 from rlint.regex import regex
 
-LANGUAGE_MODELS = frozenset({"peft", "sglang", "transformers", "vllm"})
+LANGUAGE_MODELS = frozenset(
+    "llamafactory openrlhf peft sglang torchtune transformers trl unsloth verl vllm".split()
+)
 """Libraries imported by files that train or run language models."""
 
 SIMULATORS = frozenset(
