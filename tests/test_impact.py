@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixture_folders import FIXTURES
+from project_builder import build
 from reports import finding
 from rlint.cli import cli
 from rlint.evidence import recorded
@@ -86,6 +87,7 @@ ENVIRONMENT = step_costs("cpu")[TrainingStep.ENVIRONMENT]
             ENVIRONMENT[2] + LEARNING * LARGE,
         ),
         (ProgramScale.LARGE, TrainingStep.GRADIENT, MEDIUM, LARGE),
+        (ProgramScale.SLOW, TrainingStep.GRADIENT, MEDIUM, LARGE),
     ],
 )
 def test_the_program_decides_how_long_its_steps_take(
@@ -545,6 +547,21 @@ def test_networks_and_environments_determine_the_scale_of_a_program(
     expected = impact_of(replace(ONE, scale=scale), measured(1.0))
     assert expected is not None
     assert found["impact"]["basis"].partition("; ")[2] == expected.basis.partition("; ")[2]
+
+
+@pytest.mark.parametrize(
+    ("also", "scale"),
+    [
+        ("", ProgramScale.SLOW),
+        ("import tensorboard\n", ProgramScale.SLOW),
+        ("import torch\n", ProgramScale.SMALL),
+    ],
+)
+def test_networks_of_tensorflow_take_long(also: str, scale: ProgramScale) -> None:
+    """Each call of them does, unless the program computes with torch."""
+    net = "import tensorflow as tf\nmodel = tf.keras.Sequential()\n"
+    models = build({"lab/net.py": net, "lab/train.py": f"from lab.net import model\n{also}"})
+    assert models["lab/train.py"].program.scale() is scale
 
 
 READS = """\

@@ -41,6 +41,11 @@ LANGUAGE_MODELS = frozenset(
 )
 """Libraries imported by files that train or run language models."""
 
+SLOW_CALLS = frozenset("keras tensorflow tensorlayer tf_agents tflearn".split())
+"""Libraries of networks of which each call takes long, whatever the layers: `sess.run` some tenths of a
+millisecond to a few, `model.predict` of Keras tens of them for one row.
+"""
+
 SIMULATORS = frozenset(
     """ale_py atari_py carla crafter deepmind_lab dm_control gfootball habitat isaacgym isaaclab jsbsim
     metaworld minedojo minerl mlagents mlagents_envs nes_py procgen pybullet_envs retro robosuite smac smacv2

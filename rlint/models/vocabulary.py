@@ -38,7 +38,8 @@ GENERATION_SETTINGS = frozenset({"GenerationConfig"})
 """Classes of the settings with which a language model generates tokens."""
 
 OF_TOKENS = words(
-    "completion_ids completion_mask input_ids tokenizer pad_token_id eos_token_id past_key_values response_mask"
+    """completion_ids completion_mask input_ids tokenizer pad_token_id eos_token_id past_key_values
+    response_mask"""
 )
 """Names in files for language models: `model(batch["input_ids"])`, `self.tokenizer.eos_token`."""
 
