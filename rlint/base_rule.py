@@ -195,10 +195,9 @@ def _steps(
         inner.add(TrainingStep.ENVIRONMENT)
     if not large:
         pass
-    elif TrainingStep.ENVIRONMENT in found:
-        found |= {TrainingStep.TOKEN} if model.program.handles_tokens() else set()
     elif model.program.uses_language_models():
-        found |= {TrainingStep.GRADIENT, TrainingStep.TOKEN}
+        environment = TrainingStep.ENVIRONMENT in found  # such as the reward of each completion
+        found |= {TrainingStep.TOKEN} if environment else {TrainingStep.GRADIENT, TrainingStep.TOKEN}
     return tuple(sorted(found, key=str)), tuple(sorted(inner - {TrainingStep.MESSAGE}, key=str))
 
 

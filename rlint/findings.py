@@ -85,6 +85,8 @@ class ProgramScale(Enum):
     """Fully connected networks, and environments of a few numbers."""
     SIMULATED = "simulated"
     """Fully connected networks, and environments that render or simulate."""
+    SLOW = "slow"
+    """Networks of TensorFlow or Keras, of which each call takes long, whatever their layers."""
     MIXED = "mixed"
     """Small and large networks, as in a library of algorithms."""
     LARGE = "large"

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixture_folders import FIXTURES
+from project_builder import build
 from reports import finding
 from rlint.cli import cli
 from rlint.evidence import recorded
@@ -86,6 +87,7 @@ ENVIRONMENT = step_costs("cpu")[TrainingStep.ENVIRONMENT]
             ENVIRONMENT[2] + LEARNING * LARGE,
         ),
         (ProgramScale.LARGE, TrainingStep.GRADIENT, MEDIUM, LARGE),
+        (ProgramScale.SLOW, TrainingStep.GRADIENT, MEDIUM, LARGE),
     ],
 )
 def test_the_program_decides_how_long_its_steps_take(
@@ -423,6 +425,7 @@ def test_findings_below_an_impact_are_left_out(tmp_path: Path) -> None:
     [
         ("torch", "a gradient step takes"),
         ("transformers", "a gradient step with 100 tokens of a language model takes"),
+        ("verl", "a gradient step with 100 tokens of a language model takes"),
     ],
 )
 def test_steps_of_language_models_take_longer(imported: str, step: str, tmp_path: Path) -> None:
@@ -434,6 +437,31 @@ def test_steps_of_language_models_take_longer(imported: str, step: str, tmp_path
     )
     (found,) = findings_in(tmp_path, "RL609")
     assert step in found["impact"]["basis"]
+
+
+REWARDS = """\
+import torch
+
+
+def compute_reward_for_groups(scores: torch.Tensor, groups: list[list[int]]) -> list[float]:
+    found = []
+    for group in groups:
+        for i in group:
+            found.append(scores[i].item())
+    return found
+"""
+
+
+@pytest.mark.parametrize(("imported", "low"), [("verl", True), ("numpy", False)])
+def test_rewards_of_completions_cost_little(imported: str, low: bool, tmp_path: Path) -> None:
+    """A reward function beside files that import a framework for language models runs beside generation."""
+    together = "from . import rewards, trainer\n"
+    trainer = f"import {imported}\nimport torch\n"
+    (tmp_path / "lab").mkdir()
+    for name, text in {"__init__": together, "trainer": trainer, "rewards": REWARDS}.items():
+        (tmp_path / "lab" / f"{name}.py").write_text(text)
+    (found,) = findings_in(tmp_path / "lab", "RL210")
+    assert (found["impact"]["level"] == "low") is low
 
 
 REPEATS = """\
@@ -453,6 +481,7 @@ def train(loader, model):
     [
         ({}, "batch", False),
         ({}, 'batch["input_ids"]', True),
+        ({}, 'batch["response_mask"]', True),
         ({"a.py": "import torch, transformers\n", "b.py": "import torch, vllm\n"}, "batch", True),
         (
             {
@@ -518,6 +547,21 @@ def test_networks_and_environments_determine_the_scale_of_a_program(
     expected = impact_of(replace(ONE, scale=scale), measured(1.0))
     assert expected is not None
     assert found["impact"]["basis"].partition("; ")[2] == expected.basis.partition("; ")[2]
+
+
+@pytest.mark.parametrize(
+    ("also", "scale"),
+    [
+        ("", ProgramScale.SLOW),
+        ("import tensorboard\n", ProgramScale.SLOW),
+        ("import torch\n", ProgramScale.SMALL),
+    ],
+)
+def test_networks_of_tensorflow_take_long(also: str, scale: ProgramScale) -> None:
+    """Each call of them does, unless the program computes with torch."""
+    net = "import tensorflow as tf\nmodel = tf.keras.Sequential()\n"
+    models = build({"lab/net.py": net, "lab/train.py": f"from lab.net import model\n{also}"})
+    assert models["lab/train.py"].program.scale() is scale
 
 
 READS = """\

@@ -46,11 +46,13 @@ _STEPS = "steps"
 _SIZES = {
     ProgramScale.SMALL: (0, 1),
     ProgramScale.SIMULATED: (0, 1),
+    ProgramScale.SLOW: (1, 2),
     ProgramScale.MIXED: (0, 2),
     ProgramScale.LARGE: (1, 2),
 }
 """The smallest and the largest of the measured steps that the steps of a program resemble."""
-_WITHOUT_IMAGES = frozenset({ProgramScale.SMALL, ProgramScale.SIMULATED})
+_WITHOUT_IMAGES = frozenset({ProgramScale.SMALL, ProgramScale.SIMULATED, ProgramScale.SLOW})
+"""Programs in which no network for images is known."""
 _SIZES_OF_ENVIRONMENTS = {**_SIZES, ProgramScale.SIMULATED: (1, 2), ProgramScale.MIXED: (1, 2)}
 """Few environments are as fast as a pendulum: only programs known to be small are compared with one."""
 LEARNING_PER_ENVIRONMENT_STEP = 1 / 3

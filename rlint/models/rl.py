@@ -36,8 +36,15 @@ from rlint.models.trait import Trait
 from rlint.models.value_type import Type, TypeTag
 from rlint.regex import regex
 
-LANGUAGE_MODELS = frozenset({"peft", "sglang", "transformers", "vllm"})
+LANGUAGE_MODELS = frozenset(
+    "llamafactory openrlhf peft sglang torchtune transformers trl unsloth verl vllm".split()
+)
 """Libraries imported by files that train or run language models."""
+
+SLOW_CALLS = frozenset("keras tensorflow tensorlayer tf_agents tflearn".split())
+"""Libraries of networks of which each call takes long, whatever the layers: `sess.run` some tenths of a
+millisecond to a few, `model.predict` of Keras tens of them for one row.
+"""
 
 SIMULATORS = frozenset(
     """ale_py atari_py carla crafter deepmind_lab dm_control gfootball habitat isaacgym isaaclab jsbsim
@@ -64,6 +71,28 @@ DEVICE_SIMULATORS = frozenset(
     "brax genesis isaacgym isaacgymenvs isaaclab isaacsim mani_skill mjlab mujoco_playground omni".split()
 )
 """Libraries whose environments run on the GPU: observations and rewards are tensors on the device."""
+
+ENVIRONMENTS_OF_VECTORS = frozenset(
+    """Acrobot Ant AntBulletEnv BipedalWalker BipedalWalkerHardcore CartPole CliffWalking FetchPickAndPlace
+    FetchPush FetchReach FetchSlide FrozenLake HalfCheetah HalfCheetahBulletEnv Hopper HopperBulletEnv
+    Humanoid HumanoidBulletEnv HumanoidStandup InvertedDoublePendulum InvertedDoublePendulumBulletEnv
+    InvertedPendulum InvertedPendulumBulletEnv InvertedPendulumSwingupBulletEnv LunarLander
+    LunarLanderContinuous MountainCar MountainCarContinuous Pendulum Pusher Reacher ReacherBulletEnv
+    Swimmer Taxi Walker2d Walker2DBulletEnv""".split()
+)
+"""Ids, without the version, of classic control, Box2D without the race of cars, MuJoCo, PyBullet and tables:
+they observe a few numbers each.
+"""
+
+ENVIRONMENTS_OF_FRAMES = frozenset(
+    """Alien Amidar Assault Asterix Asteroids Atlantis BankHeist BattleZone BeamRider Berzerk Bowling
+    Boxing Breakout CarRacing Centipede ChopperCommand CrazyClimber DemonAttack DoubleDunk Enduro
+    FishingDerby Freeway Frostbite Gopher Gravitar Hero IceHockey Jamesbond Kangaroo Krull KungFuMaster
+    MontezumaRevenge MsPacman NameThisGame Phoenix Pitfall Pong PrivateEye Qbert Riverraid RoadRunner
+    Robotank Seaquest Skiing Solaris SpaceInvaders StarGunner SuperMarioBros Surround Tennis TimePilot
+    Tutankham UpNDown Venture VideoPinball WizardOfWor YarsRevenge Zaxxon""".split()
+)
+"""Ids of games, without the version, that observe frames of numbers in bytes."""
 
 OFTEN_COPIED = frozenset(
     """baselines d3rlpy elegantrl garage mlagents multiagent pfrl rl_games rlkit rllab rlpyt sb3_contrib skrl

@@ -37,7 +37,10 @@ SETTINGS_CLASSES = frozenset(words("types.SimpleNamespace argparse.Namespace"))
 GENERATION_SETTINGS = frozenset({"GenerationConfig"})
 """Classes of the settings with which a language model generates tokens."""
 
-OF_TOKENS = words("input_ids tokenizer pad_token_id eos_token_id past_key_values")
+OF_TOKENS = words(
+    """completion_ids completion_mask input_ids tokenizer pad_token_id eos_token_id past_key_values
+    response_mask"""
+)
 """Names in files for language models: `model(batch["input_ids"])`, `self.tokenizer.eos_token`."""
 
 FEW = frozenset(words("items keys values parameters named_parameters"))

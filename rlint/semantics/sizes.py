@@ -18,18 +18,18 @@ from rlint.semantics.types.numbers import number_of
 from rlint.syntax.queries import element_at
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import COMPREHENSIONS
-from rlint.syntax.walk import is_in
+from rlint.syntax.walk import descendants, is_in
 
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
 
-_DEPTH = 6
+_DEPTH = 12
 """Maximum number of assignments, calls and operators that are followed."""
 _MOST = 10**12
 """Larger numbers mean "without limit"."""
 _FEW_PARTS = 8
 """The assumed number of agents, layers, joints, costs or other parts, if it is not known."""
-_OF_ITEMS = models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins")
+_OF_ITEMS = models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins") | {"torch.nn.ModuleList"}
 _OF_ROWS = models.having(
     Trait.FROM_DATA | Trait.LIKE | Trait.ELEMENTWISE | Trait.MIRRORS | Trait.COMPARES | Trait.PAIRWISE,
     "numpy",
@@ -148,6 +148,7 @@ def passes_of(loop: ast.AST, model: SemanticModel) -> int | None:
         case _:
             return None
     length = length_of(iterable, model)
+    few = few or model.types.type_of(iterable).tag is TypeTag.MODULE  # layers, or the members of an ensemble
     return _FEW_PARTS if length is None and few else length
 
 
@@ -197,6 +198,8 @@ def _of_call(call: ast.Call, model: SemanticModel, depth: int) -> int | None:
         items = call.args[1:] if callee == _MAP else call.args
         lengths = [length_of(item, model, depth) for item in items]
         return min((length for length in lengths if length is not None), default=None)
+    if callee in _STACKS and not _stacks_rows(call):
+        return None
     if callee in _OF_ITEMS or callee in _OF_ROWS or callee in _STACKS or callee.startswith("tqdm"):
         return length_of(first, model, depth) if first is not None else None
     if callee in _OF_SHAPE:
@@ -209,6 +212,30 @@ def _of_call(call: ast.Call, model: SemanticModel, depth: int) -> int | None:
             return length_of(call.func.value, model, depth)
         if named in _DRAWS_A_BATCH and first is not None:
             return usual_number(call.args[-1], model, depth)
+    return _of_result(call, model, depth)
+
+
+def _stacks_rows(call: ast.Call) -> bool:
+    """Whether the items that a call stacks are the first dimension of the result."""
+    given = [keyword.value for keyword in call.keywords if keyword.arg in ("dim", "axis")]
+    return all(isinstance(each, ast.Constant) and each.value == 0 for each in (*given, *call.args[1:2]))
+
+
+def _of_result(call: ast.Call, model: SemanticModel, depth: int) -> int | None:
+    """Return the length of what a function or network of this file returns, if that is always the same
+    expression: `torch.stack([critic(obs) for critic in self.critics])` in `forward`.
+    """
+    run = model.nn.network_run(call)
+    if run is not None:
+        path = f"{model.types.type_of(run[0]).of}().{run[1]}"
+        functions = model.index.callables(path, model.analysis.name)
+    else:
+        functions = model.types.call_targets(call)
+    function = model.types.definition(functions[0]) if len(functions) == 1 else None
+    parts = descendants(function) if function is not None else ()
+    match [part.value for part in parts if isinstance(part, ast.Return)]:
+        case [ast.expr() as result]:
+            return length_of(result, model, depth)
     return None
 
 

@@ -135,3 +135,50 @@ class Rollouts:
     model = build({"a.py": kept, "options.py": "num_steps = 5\n"})["a.py"]
     assert model.sizes.length(expression(model, "self.rewards", last=True)) == 5
     assert model.sizes.length(expression(model, "self.values", last=True)) is None
+
+
+ENSEMBLE = """
+import torch
+from torch import nn
+
+class Critics(nn.Module):
+    def __init__(self, members=2):
+        super().__init__()
+        self.members = nn.ModuleList([nn.Linear(8, 1) for _ in range(members)])
+
+    def forward(self, obs):
+        return torch.stack([member(obs) for member in self.members], dim=0)
+
+class Given(nn.Module):
+    def __init__(self, members: nn.ModuleList):
+        super().__init__()
+        self.parts = members
+
+    def forward(self, obs):
+        return torch.stack([member(obs) for member in self.parts])
+
+    def along(self, obs):
+        return torch.stack([member(obs) for member in self.parts], dim=1)
+
+class Learner:
+    def __init__(self):
+        self.critics = Critics()
+        self.given = Given(nn.ModuleList())
+
+    def learn(self, obs, target):
+        values = self.critics(obs)
+        errors = (values - target) ** 2
+        others = self.given(obs)
+        along = self.given.along(obs)
+        print(errors, others, along)
+        return sum(errors[i].mean() for i in range(errors.shape[0]))
+"""
+
+
+@pytest.mark.parametrize(("source", "length"), [("errors", 2), ("others", 8), ("along", None)])
+def test_stacked_outputs_have_one_row_for_each_member(source: str, length: int | None) -> None:
+    """As many as the list of networks, or a few if that is not known."""
+    model = build({"a.py": ENSEMBLE})["a.py"]
+    assert model.sizes.length(expression(model, source, last=False)) == length
+    loop = next(iter(model.syntax.of_type(ast.GeneratorExp)))
+    assert model.sizes.passes(loop) == 2

@@ -316,11 +316,13 @@ class Conditions:
             return self.of(test.left, taken=bool(constant) is same)  # `verbose == 1`
         if any(_RANK.search(name) for name in names):
             return Condition(GuardKind.RANK) if same else Condition(GuardKind.OTHER)
+        otherwise = Condition(GuardKind.PRESENT) if _stands_for_none(test.comparators[0]) else None
         is_last = _LAST.search(names[1]) and _COUNTER.search(names[0])
         if not is_last and any(_MOMENT.search(name) for name in names):
-            return self._moment(test) if same else None
+            return self._moment(test) if same else otherwise
         if _COUNTER.search(names[0]) and not isinstance(test.left, ast.Call):
-            return Condition(GuardKind.ONCE, Heat.COLD if constant in (0, 1) else Heat.WARM) if same else None
+            once = Condition(GuardKind.ONCE, Heat.COLD if constant in (0, 1) else Heat.WARM)
+            return once if same else otherwise
         return Condition(GuardKind.OTHER)
 
     def _is_kept_by_key(self, test: ast.Compare) -> bool:
@@ -460,6 +462,14 @@ def _kind_of_name(name: str, owner: str, *, taken: bool) -> GuardKind | None:
     if _AT_INTERVALS.search(name):
         return GuardKind.INTERVAL if taken else None
     return None if _USUALLY_SET.search(name) and taken else GuardKind.OTHER
+
+
+def _stands_for_none(value: ast.expr) -> bool:
+    """Whether a number is no count and no index, but says that there is none: `requested_idx != -1`."""
+    match value:
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int())):
+            return True
+    return False
 
 
 def _is_read(test: ast.expr) -> bool:

@@ -1,10 +1,12 @@
-"""Files that use networks for frames in bytes: those that divide their input by 255."""
+"""Files that use networks for frames in bytes: those that divide their input by 255 and that code creates."""
 
 from __future__ import annotations
 
-from rlint.semantics.interprocedural.call_graph import Programs
-from rlint.semantics.interprocedural.project_index import ProjectIndex
+from functools import cached_property
+
+from rlint.semantics.interprocedural.call_graph import CallGraph, Programs
 from rlint.semantics.interprocedural.summary import ModuleSummary
+from rlint.semantics.nn.torch_settings import OTHER_OBSERVATIONS, SIMULATES, VECTORS
 
 _STEPS = 3
 """Imports from a file to its network: the agent imports a factory, which imports the network."""
@@ -12,15 +14,19 @@ _STEPS = 3
 
 class FrameNetworks:
     """Answers whether the code of a file works with such a network: the file defines or imports one, itself
-    or through other files, or a file that imports it does, as a script that passes a network to an agent.
+    or through other files, or a file that imports it does, as a script that passes a network to an agent. In
+    programs whose environments all observe a few numbers, no code does.
     """
 
-    def __init__(self, index: ProjectIndex) -> None:
-        self._index = index
+    def __init__(self, graph: CallGraph) -> None:
+        self._graph = graph
+        self._index = graph.index
+        self._networks = self._created()
         self._paths = frozenset(
-            f"{module.module}.{name}" for module in index.modules.values() for name in module.frame_networks
+            f"{module}.{name}" for module, names in self._networks.items() for name in names
         )
         self._answers: dict[str, bool] = {}
+        self._of_vectors: dict[str, bool] = {}
         self._imported: dict[str, frozenset[str]] = {}
         self._importers: dict[str, list[ModuleSummary]] | None = None
 
@@ -28,7 +34,45 @@ class FrameNetworks:
         """Whether the code of a file works with a network for frames in bytes."""
         known = self._answers.get(module)
         if known is None:
-            known = self._answers[module] = bool(self._paths) and self._is_used_with(module)
+            known = bool(self._paths) and self._is_used_with(module) and not self._observes_vectors(module)
+            self._answers[module] = known
+        return known
+
+    def _created(self) -> dict[str, frozenset[str]]:
+        """Return the networks of each file that some code may create objects of, and what builds on them."""
+        found: dict[str, frozenset[str]] = {}
+        for file in self._index.modules.values():
+            created = {name for name in file.frame_networks if self._may_be_created(name, file)}
+            if created:
+                found[file.module] = frozenset(created)
+        return found
+
+    def _may_be_created(self, name: str, file: ModuleSummary) -> bool:
+        """Whether a name is no class, or one of which the file may create objects, or that others use."""
+        if name not in file.classes or name in file.classes_created or file.looks_up_names:
+            return True
+        others = (each for each in self._index.modules.values() if each is not file)
+        return name in self._attributes or any(name in each.classes_used for each in others)
+
+    @cached_property
+    def _attributes(self) -> frozenset[str]:
+        return frozenset[str]().union(*(each.attributes_read for each in self._index.modules.values()))
+
+    def _observes_vectors(self, module: str) -> bool:
+        """Whether all environments that the program of a file names observe a few numbers, as far as their
+        ids tell.
+        """
+        program = self._graph.program(module)
+        known = self._of_vectors.get(program)
+        if known is None:
+            files = (
+                each
+                for each in self._index.modules.values()
+                if not each.is_test and self._graph.program(each.module) == program
+            )
+            words = frozenset[str]().union(*(each.speedups for each in files))
+            known = VECTORS in words and words.isdisjoint((OTHER_OBSERVATIONS, SIMULATES))
+            self._of_vectors[program] = known
         return known
 
     def _is_used_with(self, module: str) -> bool:
@@ -40,7 +84,7 @@ class FrameNetworks:
         """Whether a file defines or imports such a network, or files that it imports do. Of a file that
         defines several networks, only those that are imported count.
         """
-        if file.frame_networks:
+        if file.module in self._networks:
             return True
         found, files = {file.module}, [file]
         for _ in range(steps):
@@ -49,7 +93,7 @@ class FrameNetworks:
             below = {name for each in files for name in self._modules_imported(each)} - found
             found |= below
             files = [self._index.modules[name] for name in sorted(below)]
-            files = [each for each in files if not each.frame_networks]
+            files = [each for each in files if each.module not in self._networks]
         return False
 
     def _imports_network(self, file: ModuleSummary) -> bool:
@@ -59,7 +103,7 @@ class FrameNetworks:
     def _is_network(self, target: str, importer: ModuleSummary) -> bool:
         """Whether an import is that of such a network, or of a whole file that defines one."""
         module = Programs.imported(target, importer.module, self._index)
-        if module is None or not self._index.modules[module].frame_networks:
+        if module is None or module not in self._networks:
             return False
         name = target.rpartition(".")[2]
         return name in ("*", module.rpartition(".")[2]) or f"{module}.{name}" in self._paths

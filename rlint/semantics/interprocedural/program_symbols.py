@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from rlint.findings import ProgramScale
+from rlint.models.rl import SLOW_CALLS
 from rlint.models.value_type import TypeTag
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.interprocedural.call_graph import CallGraph
@@ -91,7 +92,7 @@ class ProgramSymbols:
     def scale(self, module: str) -> ProgramScale:
         """Return how long training steps take in the program of a module: long if a third of its files that
         use torch has layers for images or sequences (in a small program, all files with layers), or the
-        module itself has some, or unrolls a network over time.
+        module itself has some, or unrolls a network over time; also if it uses no torch, but TensorFlow.
         """
         if {LARGE_LAYERS, UNROLLED} & self.index.modules[module].speedups:
             return ProgramScale.LARGE
@@ -107,10 +108,12 @@ class ProgramSymbols:
 
     @cached_property
     def _frame_networks(self) -> FrameNetworks:
-        return FrameNetworks(self.index)
+        return FrameNetworks(self.graph)
 
     def _scale_of_program(self, module: str) -> ProgramScale:
         files = self._torch_files(module)
+        if not files and any(map(_calls_slowly, self._program(module))):
+            return ProgramScale.SLOW
         large = sum(LARGE_LAYERS in each.speedups for each in files)
         if large:
             others = (each for each in files if LARGE_LAYERS not in each.speedups)
@@ -399,6 +402,12 @@ def _steps_environments(module: ModuleSummary) -> bool:
         for function in module.functions.values()
         for drivers in (function.drivers, *(loop.drivers for loop in function.loops))
     )
+
+
+def _calls_slowly(file: ModuleSummary) -> bool:
+    """Whether a file that is no test uses a library of which each call of a network takes long."""
+    imported = (target.partition(".")[0] for target in (*file.imports.values(), *file.star_imports))
+    return not file.is_test and not SLOW_CALLS.isdisjoint(imported)
 
 
 def _has_layers(file: ModuleSummary) -> bool:

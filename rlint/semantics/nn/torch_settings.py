@@ -1,5 +1,5 @@
 """Settings of torch that a file mentions: precision, compilation, device, pinned memory; and whether it is
-for language models, or its training steps are large.
+for language models, its training steps are large, and what its environments observe.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.nn.autograd import GRAD_MODES
+from rlint.semantics.nn.forward import environment_ids
 from rlint.semantics.types.legacy_tensors import ENTERS_DEVICE, GIVES_OUT, enters_device
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import Scope
@@ -53,6 +54,15 @@ SIMULATES = "simulates"
 DEVICE_ENVIRONMENTS = "device environments"
 """Environments that run on the GPU: their observations are tensors there."""
 
+VECTORS = "vectors"
+"""The id of an environment that observes a few numbers: `"CartPole-v1"`."""
+FRAMES = "frames"
+"""The id of an environment that observes frames: `"ALE/Pong-v5"`."""
+OTHER_OBSERVATIONS = "other observations"
+"""The id of an environment that may observe anything but a few numbers, or frames that the file renders."""
+
+_RENDERED = ("rgb_array", "Pixel", "RenderObservation", "dm_control")
+"""Words in files whose environments may observe what they render."""
 _SETS_THREADS = frozenset(
     """set_num_threads OMP_NUM_THREADS MKL_NUM_THREADS threadpool_limits num_threads_per_worker
     torch_num_threads""".split()
@@ -119,6 +129,10 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
         found.update(_named(text.lstrip("-").replace("-", "_")))
         found.update((THREADS,) if text in _SETS_THREADS else ())
         found.update((CUDA,) if _ON_CUDA.match(text) else ())
+        if "-v" in text:
+            found.update(_observed(text))
+    if VECTORS in found and any(word in tree.text for word in _RENDERED):
+        found.add(OTHER_OBSERVATIONS)
     if any(isinstance(call.func, ast.Attribute) for call in tree.written.calls.get("cuda", ())):
         found.add(CUDA)
     if META in texts and any(_is_meta_device(node, tree) for node in tree.of_type(ast.Constant)):
@@ -272,6 +286,16 @@ def _pins(analysis: FileAnalysis) -> bool:
     if any(not isinstance(value, ast.Constant) or value.value for value in given):
         return True
     return any(node.value == "pin_memory" for node in tree.of_type(ast.Constant))
+
+
+def _observed(text: str) -> tuple[str, ...]:
+    """Return what a text says about observations if it is the id of an environment."""
+    if not environment_ids.is_id(text):
+        return ()
+    frames = environment_ids.observes_frames(text)
+    if frames is None:
+        return (OTHER_OBSERVATIONS,)
+    return (FRAMES, OTHER_OBSERVATIONS) if frames else (VECTORS,)
 
 
 def _shown_by_attributes(name: str, attributes: list[ast.Attribute], analysis: FileAnalysis) -> Iterator[str]:

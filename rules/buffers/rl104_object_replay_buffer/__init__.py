@@ -34,7 +34,8 @@ Writing a transition to the rows of several arrays takes longer than one `append
 transitions, so faster sampling more than makes up for it. For images, the pixels take nearly all of the
 memory, and the gain is small unless each image is stored once instead of as `state` and again as
 `next_state`: findings in programs of networks for images or sequences have a low impact. The memory of a
-small buffer matters little, so that the impact there is that of building each batch from objects.
+small buffer matters little, and two transitions share each frame of a game, so that the impact there is that
+of building each batch from objects.
 
 ## Example
 ```python
@@ -99,6 +100,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from rlint.rule import Finding, Heat, ProgramScale, Rule, SemanticModel, Trait, TypeTag, models
+from rlint.rules.buffers._shared.observed import are_frames, are_vectors
 from rlint.rules.buffers.rl104_object_replay_buffer.capacities import scans_deque, stated_impact
 from rlint.rules.buffers.rl104_object_replay_buffer.episodes import converted_by
 from rlint.rules.buffers.rl104_object_replay_buffer.object_store import (
@@ -132,6 +134,10 @@ ADVICE = (
 NUMBERS = (
     "Keep actions, rewards and ends of episodes in one preallocated array each, beside the frames, and "
     "create one tensor of each for a whole batch"
+)
+FRAMES = (
+    "Keep actions, rewards and ends of episodes in one preallocated array each, and all frames in another "
+    "one, each once: the next observation is that of the next row; index all fields with the drawn rows"
 )
 EPISODES = (
     "Keep each field of the steps in one preallocated array for all episodes, with the row at which each "
@@ -173,7 +179,7 @@ class ObjectReplayBuffer(Rule):
             "looks up one by one for every batch",
             advice=ADVICE,
             assumes=f"training does not empty `{first}` after each update" if lists.is_assumed else None,
-            minor=_PIXELS if model.program.scale() is ProgramScale.LARGE else None,
+            minor=_why_little(model),
         )
 
     def episodes(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
@@ -190,7 +196,7 @@ class ObjectReplayBuffer(Rule):
             f"`{model.source.text(written.holder)}` stores whole episodes as Python objects, whose steps "
             f"`{method.name}` collects one by one for every batch",
             advice=EPISODES,
-            minor=_PIXELS if model.program.scale() is ProgramScale.LARGE else None,
+            minor=_why_little(model),
         )
 
     def transitions(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
@@ -257,10 +263,16 @@ class ObjectReplayBuffer(Rule):
             node,
             f"`{model.source.text(holder)}` stores each transition {stores}, which {where} {does} for every "
             f"batch{each}",
-            advice=NUMBERS if tensors else ADVICE,
-            minor=_PIXELS if model.program.scale() is ProgramScale.LARGE else None,
+            advice=NUMBERS if tensors else FRAMES if are_frames(model) else ADVICE,
+            minor=_why_little(model),
             stated=None if tensors else stated_impact(uses, model),
         )
+
+
+def _why_little(model: SemanticModel) -> str | None:
+    """Return why a buffer takes about as much memory in any form."""
+    large = model.program.scale() is ProgramScale.LARGE and not are_vectors(model)
+    return _PIXELS if large else None
 
 
 def shares_frames(model: SemanticModel) -> bool:

@@ -6,26 +6,30 @@ import ast
 from collections.abc import Sequence
 
 from rlint.rule import Impact, ImpactLevel, ProgramScale, SemanticModel, TypeTag
+from rlint.rules.buffers._shared.observed import are_frames
 
 _LITTLE_MEMORY = 10_000
 _LITTLE_WITHOUT_IMAGES = 100_000
 """So many transitions of a few numbers take some ten megabytes."""
+_ONE_BY_ONE = "each batch is built from objects one by one"
 _MAXLEN = 1
 _CAPACITIES = ("buffer_size", "memory_size", "replay_size", "capacity")
 
 
 def stated_impact(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) -> Impact | None:
-    """Return the impact for a buffer whose transitions take little memory in any form: then it is the work
-    for each batch that counts. None for larger ones, or if the capacity is not known.
+    """Return the impact for a buffer whose transitions take little memory in any form, or whose transitions
+    share the frames that they consist of: then it is the work for each batch that counts. None for larger
+    ones, or if the capacity is not known.
     """
+    if are_frames(model):
+        return Impact(ImpactLevel.MEDIUM, f"{_ONE_BY_ONE} (two transitions share each frame in memory)")
     capacity = capacity_of(uses, model)
     small = model.program.scale() in (ProgramScale.SMALL, ProgramScale.SIMULATED)
     if capacity is None or not 0 < capacity <= (_LITTLE_WITHOUT_IMAGES if small else _LITTLE_MEMORY):
         return None
     return Impact(
         ImpactLevel.MEDIUM,
-        f"each batch is built from objects one by one ({capacity:,} transitions take little memory in any "
-        "form)",
+        f"{_ONE_BY_ONE} ({capacity:,} transitions take little memory in any form)",
     )
 
 

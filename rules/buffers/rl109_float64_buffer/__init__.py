@@ -100,6 +100,7 @@ from rlint.rule import (
     numbers,
     regex,
 )
+from rlint.rules.buffers._shared.observed import are_vectors
 from rlint.rules.buffers.rl109_float64_buffer.entries import (
     Entry,
     entries,
@@ -183,16 +184,18 @@ class Float64Buffer(Rule):
             first.call,
             f"{what} {holds} float64 and {takes} twice the memory that {pronoun} {needs}{known}",
             fix=build_fix([entry.call for entry in entries], model),
-            advice="Allocate with `dtype=np.float32`" + (_BYTES if may_hold_frames(entries) else ""),
+            advice="Allocate with `dtype=np.float32`" + (_BYTES if may_hold_frames(entries, model) else ""),
             related=[(entry.call, "holds float64, too") for entry in others],
             assumes=None if first.surely else f"{whose} rows become float32 tensors where they are read",
             minor=why_small(entries, model),
         )
 
 
-def may_hold_frames(entries: Sequence[Entry]) -> bool:
-    """Whether the rows of an array may have several axes, by the shape that it is allocated with."""
-    return any(
+def may_hold_frames(entries: Sequence[Entry], model: SemanticModel) -> bool:
+    """Whether the rows of an array may have several axes, by the shape that it is allocated with and the
+    environments of the program.
+    """
+    return not are_vectors(model) and any(
         isinstance(node, ast.Starred) or "shape" in (last_name(node) or "").lower()
         for entry in entries
         for node in descendants(entry.call)
