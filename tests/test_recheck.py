@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from rlint.engine import api
 from rlint.engine.cache.seen_files import StatCache
 from rlint.engine.cache.store import QUERIES, Cache
 from rlint.engine.incremental.dependencies import Dependencies
-from rlint.engine.incremental.query_recorder import QueryRecorder
+from rlint.engine.incremental.query_recorder import PARTS, QueryRecorder
 from rlint.engine.incremental.recheck import Recheck
 from rlint.findings import Finding
 from rlint.registry.catalogue import catalogue
@@ -82,6 +83,13 @@ class Project:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     """A training loop, its agent, the agent's callee, and an unused module."""
     return Project(tmp_path, monkeypatch)
+
+
+def test_the_queries_of_every_part_are_recorded() -> None:
+    """A part without a stand-in would be missing in every run with a cache."""
+    program = WholeProgram([])
+    lazy = {name for name, part in vars(WholeProgram).items() if isinstance(part, cached_property)}
+    assert {*vars(program), *lazy} <= set(PARTS)
 
 
 def test_nothing_is_checked_without_a_change(project: Project) -> None:

@@ -22,6 +22,8 @@ PARTS = (
     "heat",
     "program_symbols",
     "usage",
+    "updates",
+    "slow_simulators",
     "guesses",
     "workers",
     "channels",
