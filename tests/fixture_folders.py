@@ -122,8 +122,8 @@ def read_case(rule: str, path: Path) -> Case:
 
 
 def read_project_case(rule: str, path: Path) -> Case:
-    """Read a case of several files: `input/` has all files, `after/` the changed ones, `case.txt` the
-    directives.
+    """Read a case of several files: `input/` has all files, in Python or YAML, `after/` the changed ones,
+    `case.txt` the directives.
     """
     options: dict[str, str] = {}
     directives = path / "case.txt"
@@ -168,7 +168,8 @@ def _directives(path: Path, lines: list[bytes]) -> tuple[dict[str, str], list[by
 
 
 def _tree(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*.py"))}
+    files = sorted((*folder.rglob("*.py"), *folder.rglob("*.yaml")))
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def _without_blank_ends(lines: list[bytes]) -> bytes:

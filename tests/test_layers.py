@@ -66,7 +66,7 @@ ONLY_FOR_TYPES = {
 PACKAGES = {
     "rlint.frozen": ("typing_extensions",),  # for type checkers only
     "rlint.config": ("packaging", "tomllib", "tomli"),
-    "rlint.source": ("pathspec",),
+    "rlint.source": ("pathspec", "yaml"),
     "rlint.parsing": ("libcst",),
     "rlint.edit": ("libcst",),
     "rlint.output": ("jinja2", "markupsafe", "markdown_it"),  # the last one is a dependency of rich

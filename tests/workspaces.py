@@ -27,6 +27,7 @@ class Workspace:
         return [
             Target(source=None, path=self.folder / name, name=name, codes=frozenset(codes))
             for name in self.names
+            if not name.endswith(".yaml")
         ]
 
     def check(self, codes: Iterable[str]) -> Report:

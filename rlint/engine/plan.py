@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlint.config.declared_knowledge import NOTHING_DECLARED
+from rlint.engine.configurations import Configurations
 from rlint.engine.loaders import loaders_in, loaders_of
 from rlint.run_data import FileTask, Target
 from rlint.semantics.imports.import_groups import grouped
@@ -79,16 +80,23 @@ class Plan:
                     mentions_learning.add(name)
         names = {name: job.module for name, job in self._jobs.items()}
         groups = [[self._jobs[name] for name in group] for group in grouped(names, imports)]
+        configurations = Configurations()
         loaders = loaders_in(look.scans, texts, look.contents)
         self._digests.update((loader.task.name, loader.task.digest) for loader in loaders)
         self.groups = [
-            [*group, *loaders_of(group, loaders)]
+            [
+                *group,
+                *loaders_of(group, loaders),
+                *configurations.of(group, [imports[job.name] for job in group]),
+            ]
             if is_judged([(job.size, job.name in mentions_learning) for job in group])
             and not _are_tests(group)
             else _unjudged(group)
             for group in groups
             if any(job.codes is not None for job in group)
         ]
+        found = (job for group in self.groups for job in group if job.is_configuration)
+        self._digests.update((job.name, job.digest) for job in found)
 
     @property
     def names(self) -> list[str]:

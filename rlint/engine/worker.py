@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from rlint.engine.configurations import configuration_summary
 from rlint.engine.counted_once import counted_once
 from rlint.engine.declarations import declare
 from rlint.engine.dispatch import NodeDispatch
@@ -79,9 +80,9 @@ class Worker:
         room = KEPT_BYTES if compactor is None else 0
         for job in share:
             self._jobs.append(job)
-            if job.is_loader:
-                loader = _loader_summary(job)
-                summaries.update({job.name: loader} if loader is not None else {})
+            if job.is_loader or job.is_configuration:
+                apart = _loader_summary(job) if job.is_loader else configuration_summary(job)
+                summaries.update({job.name: apart} if apart is not None else {})
                 continue
             known = kept.load(job) if kept is not None and job.judged and job.text is None else None
             if known is not None:

@@ -31,6 +31,12 @@ NEUTRAL_BASES = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typi
 READ_CLASS_NAMES = frozenset(words("gin hydra jsonargparse mmcv mmengine"))
 """Libraries that create the objects which configuration files name."""
 
+READ_SETTINGS = frozenset(words("draccus hydra jsonargparse omegaconf pyrallis ruamel sacred yaml"))
+"""Libraries that read the settings of a program from YAML files."""
+
+READ_OTHER_SETTINGS = frozenset(words("gin ml_collections"))
+"""Libraries that read them from files of other kinds."""
+
 SETTINGS_CLASSES = frozenset(words("types.SimpleNamespace argparse.Namespace"))
 """Classes whose objects hold the settings of a program."""
 

@@ -53,12 +53,12 @@ class BranchQueries:
         """Return why a node does not run unless the user of the program turns an option on: a test around it,
         or around all calls of its function or all uses of its class, fails by default. "" if it may run.
         """
-        known = self._why_not_taken(node, self._by_default, _MOST_CALLS, "{} by default")
+        known = self._why_not_taken(node, self._by_default, _MOST_CALLS, f"{{}} {self._where}")
         if known:
             return known
         cls = self._model.symbols.class_at(node)
         option = self._program.why_off(cls) if cls is not None else ""
-        return f"`{option}` is off by default" if option else ""
+        return f"`{option}` is off {self._where}" if option else ""
 
     def why_off_at(self, call: ast.Call, node: ast.AST) -> str:
         """Return why a node of the function that a call runs does not run by default, given what the call
@@ -69,7 +69,7 @@ class BranchQueries:
         if function is None:
             return ""
         settled = self._by_default.at_call(call, targets[0], function)
-        return self._why_not_taken(node, settled, 0, "{} by default")
+        return self._why_not_taken(node, settled, 0, f"{{}} {self._where}")
 
     def outcome(self, test: ast.expr) -> bool | None:
         """Return the outcome that a test always has in this project, by constants and by what all calls
@@ -150,6 +150,12 @@ class BranchQueries:
     def _shortened(self, node: ast.AST) -> str:
         text = " ".join(self._model.source.text(node).split())
         return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+    @cached_property
+    def _where(self) -> str:
+        """Return in words where the options of the program are set."""
+        has_files = self._program.is_configured(self._model.module.module)
+        return "in all configurations of this project" if has_files else "by default"
 
     @cached_property
     def _tests(self) -> BranchTests:

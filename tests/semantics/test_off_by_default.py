@@ -106,6 +106,8 @@ def impacts(tmp_path: Path, agent: str = AGENT, checked: str = "agent.py", **par
         {"STORED": "self.use_per = args.get('use_per', False)", "ARGUMENTS": "vars(args)"},
         {"TEST": "getattr(self.args, 'use_per', False)", "ARGUMENTS": "args"},
         {"TEST": "self.use_per is True and len(state)"},
+        {"OPTION": 'parser.add_argument("--use-per", type=bool, default=False, required=False)'},
+        {"TEST": "self.args.use_per", "STORED": "self.use_per = Prioritized(args)", "ARGUMENTS": "args"},
         {
             "OPTION": 'parser.add_argument("--noise", type=float, default=0.0)',
             "TEST": "self.args.noise > 0",
@@ -135,6 +137,7 @@ def test_what_an_option_enables_has_a_low_impact(parts: dict[str, str], tmp_path
         {"ARGUMENTS": "args, use_per=env.has_priorities"},
         {"OPTION": f"{FLAG}\nparser.set_defaults(use_per=True)"},
         {"IMPORTS": "import yaml"},
+        {"OPTION": f"{FLAG}\nargs.use_per = Flag()"},
         {"TEST": "not self.use_per"},
         {"TEST": "self.use_per or len(state)"},
         {

@@ -29,7 +29,7 @@ def key_of(
     for job, content in group:
         codes = "-" if job.codes is None else _joined(job.codes)
         digest.update(b"1" if job.judged else b"0")
-        digest.update(b"1" if job.is_loader else b"0")
+        digest.update(_kind(job).encode())
         for text in (job.name, job.module, job.package, job.starred, codes):
             digest.update(text.encode("utf-8", "surrogateescape") + b"\0")
         digest.update(repr(job.measured).encode("utf-8", "backslashreplace") if job.measured else b"")
@@ -42,11 +42,17 @@ def key_of_summary(job: FileTask) -> str:
     """Return the digest of all inputs of a file's summary."""
     digest = hashlib.sha256(own_digest())
     measured = repr(job.measured) if job.measured else ""
-    kind = "loader" if job.is_loader else ""
-    for text in (job.name, job.module, job.package, job.digest, job.starred, measured, kind):
+    for text in (job.name, job.module, job.package, job.digest, job.starred, measured, _kind(job)):
         digest.update(text.encode("utf-8", "backslashreplace") + b"\0")
     digest.update(_declared(job))
     return digest.hexdigest()
+
+
+def _kind(job: FileTask) -> str:
+    """Return how the file of a task is read."""
+    if job.is_configuration:
+        return "configuration"
+    return "loader" if job.is_loader else ""
 
 
 def _declared(job: FileTask) -> bytes:

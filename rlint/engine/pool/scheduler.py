@@ -58,6 +58,8 @@ class Scheduler:
 
 def _work(job: FileTask) -> int:
     """Return the approximate cost of a file."""
+    if job.is_configuration:
+        return 0
     if is_in_tests(job.name, job.module) or not job.judged or job.is_loader:
         return job.calls * _READ
     return job.calls * (_SUMMARISED if job.codes is None else _CHECKED)

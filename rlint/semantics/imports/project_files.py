@@ -67,7 +67,7 @@ def project_files(targets: Sequence[Path], look: Callable[[Path], ImportScan]) -
     outermost = [root for root in roots if roots.keys().isdisjoint(root.parents)]
     found: list[Path] = []
     for root in sorted(outermost):
-        others = (path for path in _python_files(root, deep=_is_marked(str(root))) if path not in checked)
+        others = (path for path in _files(root) if path not in checked)
         found += islice((Path(path) for path in others), _MOST_FILES - len(found))
     if not found:
         return []
@@ -79,19 +79,26 @@ def files_around(path: Path) -> list[Path] | None:
     scan.
     """
     root = project_root(path) or path.parent
-    found = (Path(each) for each in _python_files(root, deep=_is_marked(str(root))))
+    found = (Path(each) for each in _files(root))
     files = list(islice(found, _MOST_FILES + 1))
     return files if len(files) <= _MOST_FILES else None
 
 
-def _python_files(root: Path, *, deep: bool) -> Iterator[str]:
+def files_of_kind(root: Path, endings: tuple[str, ...]) -> Iterator[Path]:
+    """Yield the files of a project whose names have one of some endings, hidden ones excluded."""
+    found = map(Path, _files(root, endings))
+    return (path for path in found if not path.name.startswith("."))
+
+
+def _files(root: Path, endings: tuple[str, ...] = (".py", NOTEBOOK)) -> Iterator[str]:
+    deep = _is_marked(str(root))
     for folder, folders, files in os.walk(root):
         if "pyvenv.cfg" in files or "conda-meta" in folders:
             folders.clear()
             continue
         folders[:] = sorted(name for name in folders if not _SKIPPED.fullmatch(name)) if deep else []
         for name in sorted(files):
-            if name.endswith((".py", NOTEBOOK)):
+            if name.endswith(endings):
                 yield os.path.join(folder, name)
 
 

@@ -306,6 +306,7 @@ class ModuleSummary:
     path: str
     package: str
     is_test: bool = False
+    is_configuration: bool = False  # no Python, but a file of settings: it has `options` only
     cells: tuple[tuple[int, int], ...] = ()  # of a notebook: the first line of each, and its number
     functions: dict[str, FunctionSummary] = field(default_factory=dict)
     classes: dict[str, ClassSummary] = field(default_factory=dict)

@@ -33,13 +33,17 @@ Symbol = ModuleSummary | ClassSummary | FunctionSummary | Type | LibraryMethod
 
 class SymbolTable:
     """Modules and names across the files of a project, and the members of classes by name. `classes` has more
-    queries about the hierarchy of classes.
+    queries about the hierarchy of classes. `configurations` are files of settings, which are no modules.
     """
 
     def __init__(self, modules: Iterable[ModuleSummary]) -> None:
         self.modules: dict[str, ModuleSummary] = {}
         self._by_tail: dict[str, list[ModuleSummary]] = {}
+        self.configurations: list[ModuleSummary] = []
         for module in modules:
+            if module.is_configuration:
+                self.configurations.append(module)
+                continue
             self.modules.setdefault(module.module, module)
             self._by_tail.setdefault(module.module.rpartition(".")[2], []).append(module)
         self._symbols: dict[tuple[str, str], Symbol | None] = {}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from typing import Final
 
+from rlint.regex import regex
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import defaults_of
-from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
+from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
 
 Given = tuple["bool | int | str | None", bool]
 """A constant, and whether it is the default of a declaration; other values are `UNKNOWN_VALUE`."""
@@ -21,6 +23,9 @@ _ANY_TEXT: Final = "text …"
 _LONGEST_TEXT = 40
 _OPTION_CALLS = frozenset({"add_argument", "option"})
 _FLAGS = {"store_true": False, "store_false": True}
+_CLASS = regex(r"_*[A-Z]\w*[a-z]")
+_HOLDS_OPTIONS = regex(r"arg|conf|cfg|flag|hyper|option|param|setting|opt", re.IGNORECASE)
+_SACRED = frozenset({"config", "named_config"})
 _MAKER = "__init__"
 _MOST_VALUES = 8
 _MORE = ("more values", False)
@@ -30,13 +35,24 @@ def options_of(syntax: SyntaxIndex) -> dict[str, tuple[Given, ...]]:
     """Return the values that a file gives to settings by their names, without values that it only passes on
     (`Agent(use_per=args.use_per)`).
     """
+    return _by_name(
+        (
+            *_of_functions(syntax),
+            *_of_stores(syntax),
+            *(each for call in syntax.of_type(ast.Call) for each in _of_call(call)),
+            *(each for display in syntax.of_type(ast.Dict) for each in _of_display(display)),
+        )
+    )
+
+
+def options_of_configuration(values: Iterable[tuple[str, object]]) -> dict[str, tuple[Given, ...]]:
+    """Return the values in a configuration file by their names, given its keys with their constants."""
+    return _by_name((name, _constant(value), True) for name, value in values)
+
+
+def _by_name(values: Iterable[_Named]) -> dict[str, tuple[Given, ...]]:
     found: dict[str, dict[tuple[str, bool], Given]] = {}
-    for name, value, is_declared in (
-        *_of_functions(syntax),
-        *_of_stores(syntax),
-        *(each for call in syntax.of_type(ast.Call) for each in _of_call(call)),
-        *(each for display in syntax.of_type(ast.Dict) for each in _of_display(display)),
-    ):
+    for name, value, is_declared in values:
         if not isinstance(value, _PassedOn):
             known = found.setdefault(name, {})
             key = repr(value)  # 1 and True are equal
@@ -71,16 +87,39 @@ def _of_stores(syntax: SyntaxIndex) -> Iterator[_Named]:
         if statement.value is None:
             continue
         for target in targets:
+            if _is_part(target, statement.value, syntax):
+                continue
             match target:
                 case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
                     yield name, _value(name, statement.value), False
-                case ast.Name(id=name) if syntax.function(target) is None:
-                    is_field = isinstance(syntax.parents[statement], ast.ClassDef)
+                case ast.Name(id=name) if _declares_settings(syntax.function(target)):
+                    is_field = isinstance(syntax.parents[statement], (ast.ClassDef, *FUNCTIONS))
                     yield name, _value(name, statement.value), is_field
     for counted in syntax.of_type(ast.AugAssign):
         assert isinstance(counted, ast.AugAssign)
         if isinstance(counted.target, ast.Attribute):
             yield counted.target.attr, UNKNOWN_VALUE, False
+
+
+def _is_part(target: ast.expr, value: ast.expr, syntax: SyntaxIndex) -> bool:
+    """Whether an assignment gives an object a part named after the option that selects it
+    (`self.mixer = Mixer(args)` if `args.mixer` is set), which is no value of the option. Objects that hold
+    options, judging by the name of their class, are given values of options.
+    """
+    match target, value:
+        case ast.Attribute(value=ast.Name(id="self")), ast.Call(func=func):
+            function = syntax.function(target)
+            cls = syntax.parents[function] if function is not None else None
+            makes_object = _CLASS.match(last_name(func) or "") is not None
+            return makes_object and isinstance(cls, ast.ClassDef) and not _HOLDS_OPTIONS.search(cls.name)
+    return False
+
+
+def _declares_settings(function: Function | None) -> bool:
+    """Whether the variables of a function are settings: of a module, or of a function that Sacred calls for
+    them (`@experiment.config`).
+    """
+    return function is None or any(last_name(decorator) in _SACRED for decorator in function.decorator_list)
 
 
 def _of_display(display: ast.Dict) -> Iterator[_Named]:
@@ -111,7 +150,8 @@ def _of_call(call: ast.Call) -> Iterator[_Named]:
 def _of_option(given: dict[str | None, ast.expr]) -> bool | int | str | _PassedOn | None:
     """Return the default of an option."""
     default, action = given.get("default"), given.get("action")
-    if "required" in given or None in given:
+    is_optional = "required" not in given or _is_false(given["required"])
+    if not is_optional or None in given:
         return UNKNOWN_VALUE
     if default is not None:
         return _value("", default)
@@ -123,14 +163,25 @@ def _of_option(given: dict[str | None, ast.expr]) -> bool | int | str | _PassedO
     return None
 
 
+def _is_false(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is False
+
+
+def _constant(value: object) -> bool | int | str | None:
+    match value:
+        case None | bool():
+            return value
+        case str(text):
+            return text if len(text) <= _LONGEST_TEXT else _ANY_TEXT
+        case int() | float():
+            return int(bool(value))
+    return UNKNOWN_VALUE
+
+
 def _value(name: str, value: ast.expr) -> bool | int | str | _PassedOn | None:
     match value:
-        case ast.Constant(value=None | bool() as constant):
-            return constant
-        case ast.Constant(value=str(text)):
-            return text if len(text) <= _LONGEST_TEXT else _ANY_TEXT
-        case ast.Constant(value=int() | float() as number):
-            return int(bool(number))
+        case ast.Constant(value=constant):
+            return _constant(constant)
         case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(), default]):
             return _value(name, default)
         case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=key)]) if key == name:

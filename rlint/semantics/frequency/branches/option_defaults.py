@@ -4,6 +4,7 @@ of one of several strings.
 
 from __future__ import annotations
 
+from rlint.models import vocabulary
 from rlint.regex import regex
 from rlint.semantics.frequency.branches.declared_options import UNKNOWN_VALUE, Given
 from rlint.semantics.interprocedural.call_graph import CallGraph
@@ -21,28 +22,38 @@ _NO_CHOICE = regex(
     r"|precision|stage|phase|command|run|experiment|exp|trainer)($|_)"
 )
 """Choices that select what is trained: all of their values are in use."""
-_CONFIGURED = frozenset(
-    "draccus gin hydra jsonargparse ml_collections omegaconf pyrallis ruamel sacred yaml".split()
-)
-"""Libraries that read settings from other files, which override what the code declares."""
+_CONFIGURED = vocabulary.READ_SETTINGS | vocabulary.READ_OTHER_SETTINGS
+_FEWEST_KEYS = 3
+"""Minimum number of keys of a configuration that are options of its program, as at least half of them are."""
 
 
 class OptionDefaults:
-    """The settings of the programs of a project, by their names alone."""
+    """The settings of the programs of a project, by their names alone. Of a program that reads its settings
+    from YAML files, those are its settings which the files of the project give: in some experiments of its
+    authors, an option is on if any file says so.
+    """
 
     def __init__(self, graph: CallGraph) -> None:
         self._graph = graph
         self._given: dict[tuple[str, str], set[Given]] = {}
         self._configured: set[str] = set()
+        self._unseen: set[str] = set()
         for module in graph.index.modules.values():
             if module.is_test:
                 continue
             program = graph.program(module.module)
             for name, values in module.options.items():
                 self._given.setdefault((program, name), set()).update(values)
-            reads = any(target.partition(".")[0] in _CONFIGURED for target in module.imports.values())
-            if reads and not self._only_starts_scripts(module):
+            roots = {target.partition(".")[0] for target in module.imports.values()}
+            if not roots.isdisjoint(_CONFIGURED) and not self._only_starts_scripts(module):
                 self._configured.add(program)
+                if not roots.isdisjoint(vocabulary.READ_OTHER_SETTINGS):
+                    self._unseen.add(program)
+        self._in_files: dict[str, set[Given]] = {}
+        for file in graph.index.configurations if self._configured else ():
+            for name, values in file.options.items():
+                self._in_files.setdefault(name, set()).update(values)
+        self._complete: dict[str, bool] = {}
 
     def _only_starts_scripts(self, module: ModuleSummary) -> bool:
         """Whether a file imports nothing from the project but scripts, as a search for hyperparameters does:
@@ -51,6 +62,10 @@ class OptionDefaults:
         imported = {self._graph.imported(target, module.module) for target in module.imports.values()} - {""}
         files = [self._graph.index.modules[each] for each in imported - {module.module}]
         return bool(files) and all(MAIN in file.definition_uses for file in files)
+
+    def is_configured(self, module: str) -> bool:
+        """Whether the program of a module reads its settings from files."""
+        return self._graph.program(module) in self._configured
 
     def values(self, name: str, module: str) -> frozenset[object] | None:
         """Return the values that an option has by default: a switch that is off, or a choice of strings. None
@@ -62,24 +77,47 @@ class OptionDefaults:
 
     def _chosen(self, name: str, module: str) -> frozenset[object] | None:
         """Return the strings that an option has by default."""
-        program = self._graph.program(module)
-        if program in self._configured or _NO_CHOICE.search(name.lower()):
+        given = self._values_of(name, module)
+        if _NO_CHOICE.search(name.lower()):
             return None
-        given = self._given.get((program, name), set())
         values = {value for value, _ in given}
         is_declared = any(declared and isinstance(value, str) for value, declared in given)
         if not is_declared or UNKNOWN_VALUE in values:
             return None
         return frozenset(values) if all(value is None or isinstance(value, str) for value in values) else None
 
+    def _values_of(self, name: str, module: str) -> set[Given]:
+        """Return the values that the code and the configurations of a program give to an option; none if
+        others may give it, too.
+        """
+        program = self._graph.program(module)
+        given = self._given.get((program, name), set())
+        if program not in self._configured:
+            return given
+        if program in self._unseen or not (name in self._in_files or self._is_configured_here(program)):
+            return set()
+        return given | self._in_files.get(name, set())
+
+    def _is_configured_here(self, program: str) -> bool:
+        """Whether the project has a configuration of a program: YAML files have many other purposes."""
+        known = self._complete.get(program)
+        if known is None:
+            files = self._graph.index.modules.values()
+            own = [file for file in files if self._graph.program(file.module) == program]
+            used = {name for file in own for name in (*file.options, *file.attributes_read)}
+            known = self._complete[program] = any(
+                len(used & file.options.keys()) >= max(_FEWEST_KEYS, len(file.options) / 2)
+                for file in self._graph.index.configurations
+            )
+        return known
+
     def off_values(self, name: str, module: str) -> frozenset[object] | None:
         """Return the values of a switch that is off by default: `False`, `None` or 0. None if it may be on:
         if the program turns it on at any place, computes it, or reads its settings from other files.
         """
-        program = self._graph.program(module)
-        if program in self._configured or _NO_FEATURE.search(name.lower()):
+        given = self._values_of(name, module)
+        if _NO_FEATURE.search(name.lower()):
             return None
-        given = self._given.get((program, name), set())
         values = {value for value, _ in given}
         is_declared = any(declared for _, declared in given)
         is_off = is_declared and UNKNOWN_VALUE not in values and all(_is_off(value) for value in values)

@@ -103,6 +103,7 @@ class SettledTests:
         parameter of its constructor.
         """
         assert self._defaults is not None
+        otherwise: list[ast.expr] = []  # what the code takes where nothing gives the option
         match expression:
             case (
                 ast.Attribute(value=owner, attr=name)
@@ -112,12 +113,13 @@ class SettledTests:
                     isinstance(expression, ast.Attribute) and self._is_kept_option(expression)
                 )
             case (
-                ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str(name)), *_])
+                ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str(name)), *rest])
                 | ast.Call(
-                    func=ast.Attribute(value=owner, attr="get"), args=[ast.Constant(value=str(name)), *_]
+                    func=ast.Attribute(value=owner, attr="get"), args=[ast.Constant(value=str(name)), *rest]
                 )
             ):
                 is_known = self._holds_options(owner)
+                otherwise = rest
             case ast.Name(id=name):
                 function = self._model.function(expression)
                 bindings = self._model.dataflow.definitions(expression)
@@ -125,7 +127,8 @@ class SettledTests:
                 is_known = is_parameter and function is not None and function.name == "__init__"
             case _:
                 return None
-        return self._defaults.default_values(name, self._model.module.module) if is_known else None
+        values = self._defaults.default_values(name, self._model.module.module) if is_known else None
+        return values if values is None or all(_is_off_or_in(each, values) for each in otherwise) else None
 
     @staticmethod
     def _holds_options(owner: ast.expr) -> bool:
@@ -323,6 +326,11 @@ class SettledTests:
         for call in self._model.syntax.of_type(ast.Call):
             found.setdefault(call.lineno, []).append(call)
         return found
+
+
+def _is_off_or_in(value: ast.expr, values: Values) -> bool:
+    """Whether a constant is among some values, or turns a switch off."""
+    return isinstance(value, ast.Constant) and (not value.value or value.value in values)
 
 
 def _members(display: ast.expr) -> Values | None:

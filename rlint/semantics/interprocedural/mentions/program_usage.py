@@ -58,6 +58,10 @@ class ProgramUsage:
         """
         return self._options.values(name, module)
 
+    def is_configured(self, module: str) -> bool:
+        """Whether the program of a module reads its settings from files."""
+        return self._options.is_configured(module)
+
     def why_off(self, cls: ClassSummary) -> str:
         """Return the option without which the program creates no object of a class, if it is off by default:
         all files that use the class do so in branches on such options. "" otherwise.

@@ -1,0 +1,166 @@
+"""Options of programs that read their settings from YAML files of the project."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rlint.cli import cli
+from rlint.source.yaml_values import OTHER, yaml_values
+
+TRAIN = """\
+import sys
+import yaml
+from agent import Agent
+IMPORTS
+
+args = Options(yaml.safe_load(open(sys.argv[1])))
+SET
+agent = Agent(args)
+state = env.reset()
+while True:
+    state = env.step(agent.act(state))
+    agent.net(state).sum().backward()
+    agent.optimizer.step()
+"""
+AGENT = """\
+import torch
+from torch.distributions import Normal
+
+
+class Agent:
+    def __init__(self, args):
+        self.args = args
+        self.net = torch.nn.Linear(4, 2)
+        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=args.lr)
+
+    def act(self, state):
+        if TEST:
+            return Normal(self.net(state), 1.0).sample()
+        return Normal(self.net(state), 2.0).sample()
+"""
+OFF = "it only runs if an option is set: `{}` is false in all configurations of this project"
+
+
+def impact(
+    folder: Path, configurations: dict[str, str], test: str, *options: str, code: str = "", imports: str = ""
+) -> str:
+    """Return the basis of the impact of the distribution under a test, given YAML files."""
+    (folder / "pyproject.toml").touch()
+    for name, text in configurations.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    (folder / "train.py").write_text(TRAIN.replace("SET", code).replace("IMPORTS", imports))
+    (folder / "agent.py").write_text(AGENT.replace("TEST", test))
+    arguments = ["check", "--isolated", "--select", "RL321", "--output-format", "json"]
+    ran = CliRunner().invoke(cli, [*arguments, *(options or ["--no-cache"]), str(folder)])
+    found = json.loads(ran.output)
+    return next(each["impact"]["basis"] for each in found if "1.0" in _line(folder, each))
+
+
+def _line(folder: Path, finding: dict[str, dict[str, int]]) -> str:
+    return (folder / "agent.py").read_text().splitlines()[finding["location"]["row"] - 1]
+
+
+@pytest.mark.parametrize(
+    ("configurations", "test"),
+    [
+        ({"a.yaml": "use_per: false", "config/b.yml": "use_per: no"}, "self.args.use_per"),
+        ({"a.yaml": "memory: {use_per: 0}"}, "self.args.use_per"),
+        ({"a.yaml": "use_per:"}, "self.args.use_per is not None"),
+        ({"a.yaml": "use_per: false"}, "self.args.get('use_per', False)"),
+        ({"a.yaml": "mixer: qmix", "b.yaml": "mixer: vdn"}, "self.args.mixer == 'qatten'"),
+        ({"a.yaml": "mixer: qmix", "b.yaml": "mixer:"}, "self.args.mixer in ('qatten', 'qplex')"),
+        ({"a.yaml": "use_per: false", "b.yaml": "{{ cookiecutter }: :"}, "self.args.use_per"),
+        ({"a.yaml": "use_per: false", ".hidden.yaml": "use_per: true"}, "self.args.use_per"),
+        ({"a.yaml": "use_per: false", "b.yaml": "use_per: true\n" * 6000}, "self.args.use_per"),
+    ],
+)
+def test_what_no_configuration_selects_has_a_low_impact(
+    configurations: dict[str, str], test: str, tmp_path: Path
+) -> None:
+    """Whatever is no YAML, hidden or far too large for settings does not count."""
+    assert impact(tmp_path, configurations, test).startswith(OFF.format(test.replace("'", "'")))
+
+
+@pytest.mark.parametrize(
+    ("configurations", "test"),
+    [
+        ({"a.yaml": "use_per: false", "config/b.yml": "use_per: yes"}, "self.args.use_per"),
+        ({"a.yaml": "use_per: false", "b.yaml": "search: {use_per: [false, true]}"}, "self.args.use_per"),
+        ({"a.yaml": "use_per: false", "b.yaml": "search: {use_per: {value: true}}"}, "self.args.use_per"),
+        ({"a.yaml": "use_per: ${defaults.per}"}, "self.args.use_per"),
+        ({"a.yaml": "use_per: !flag x"}, "self.args.use_per"),
+        ({"a.yaml": "x: &on true\nuse_per: *on"}, "self.args.use_per"),
+        ({"a.yaml": "use_per: false"}, "self.args.get('use_per', True)"),
+        ({"a.yaml": "mixer: qmix", "b.yaml": "mixer: qatten"}, "self.args.mixer == 'qatten'"),
+        ({"a.yaml": "agent: rnn"}, "self.args.agent == 'ff'"),
+        ({"a.yaml": "lr: 0.1"}, "self.args.use_per"),
+        ({f"{number}.yaml": "use_per: false" for number in range(201)}, "self.args.use_per"),
+    ],
+)
+def test_what_a_configuration_may_select_keeps_its_impact(
+    configurations: dict[str, str], test: str, tmp_path: Path
+) -> None:
+    """Also if it selects one of several agents, is not given, or the files are too many."""
+    assert "option" not in impact(tmp_path, configurations, test)
+
+
+@pytest.mark.parametrize(
+    ("code", "imports", "is_off"),
+    [
+        ("args.use_per = True", "", False),
+        ("Agent(args).args = dict(use_per=find())", "", False),
+        ("@ex.named_config\ndef prioritized():\n    use_per = True", "", False),
+        ("@ex.config\ndef usual():\n    use_per = False", "", True),
+        ("args.use_per = False", "import gin", False),
+    ],
+)
+def test_what_code_gives(code: str, imports: str, is_off: bool, tmp_path: Path) -> None:
+    """The code sets an option besides the files, as Sacred does, or further files of another kind."""
+    found = impact(tmp_path, {"a.yaml": "use_per: 0"}, "self.args.use_per", code=code, imports=imports)
+    assert ("option" in found) == is_off
+
+
+DECLARED = "args.use_per = parser.add_argument('--use_per', action='store_true')"
+
+
+@pytest.mark.parametrize(
+    ("given", "is_off"),
+    [("lr: 0.1\nnet: 3\noptimizer: adam", True), ("name: x\nchannels: []\ndependencies: []\nlr: 1", False)],
+)
+def test_what_no_configuration_gives(given: str, is_off: bool, tmp_path: Path) -> None:
+    """It has its default if the project contains configurations of the program, not just other YAML files."""
+    declared = "parser.add_argument('--use_per', action='store_true')"
+    found = impact(tmp_path, {"a.yaml": given}, "self.args.use_per", code=declared)
+    assert ("option" in found) == is_off
+
+
+def test_a_changed_configuration_is_noticed(tmp_path: Path) -> None:
+    """The cache holds results for the settings as they were."""
+
+    def checked(value: str) -> bool:
+        cached = ("--cache-dir", str(tmp_path / "cache"))
+        return "option" in impact(tmp_path, {"a.yaml": f"use_per: {value}"}, "self.args.use_per", *cached)
+
+    assert [checked(value) for value in ("0", "0", "1", "0", "2", "0")] == [
+        True, True, False, True, False, True,
+    ]  # fmt: skip
+
+
+def test_constants_by_their_keys() -> None:
+    """At all depths, in each document, as `yaml.safe_load` converts them."""
+    text = b"a: {b: [{c: 1_000}, 2], d: ~}\ne: 'no'\n? [f]\n: 3\n<<: *g\n---\nh: off\ni: 1e-3\nj: 1.0e-3\n"
+    assert yaml_values(text) == [
+        ("a", OTHER), ("b", OTHER), ("c", 1000), ("d", None), ("e", "no"), ("", 3), ("<<", OTHER),
+        ("h", False), ("i", "1e-3"), ("j", 0.001),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [b"a: b: c", b"\xff\xfe\x00", b"", b"a: " + b"9" * 9000, b"[" * 60_000])
+def test_what_is_no_yaml_has_no_values(text: bytes) -> None:
+    """No error, and no long wait."""
+    assert yaml_values(text) == []
