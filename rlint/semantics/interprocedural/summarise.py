@@ -12,7 +12,7 @@ from rlint import models
 from rlint.findings import digest_of
 from rlint.models import effect
 from rlint.models.trait import Trait
-from rlint.models.value_type import UNKNOWN, Caveat, Choice, Device, Type, TypeTag, with_choice
+from rlint.models.value_type import UNKNOWN, Caveat, Choice, Device, Type, TypeTag, deferred, with_choice
 from rlint.notebook.layout import cell_lines
 from rlint.regex import regex
 from rlint.semantics.dataflow.external_writes import doubt_attributes
@@ -75,8 +75,16 @@ from rlint.semantics.nn.separate_outputs import (
 )
 from rlint.semantics.nn.torch_settings import speedups_of
 from rlint.semantics.threads.queues import carried_in, made_in
-from rlint.semantics.types.algebra import OPTIONS, along, completed, each_of, refines, with_default
-from rlint.semantics.types.annotations import annotation_kind
+from rlint.semantics.types.algebra import (
+    OPTIONS,
+    after_placeholder,
+    along,
+    completed,
+    each_of,
+    refines,
+    with_default,
+)
+from rlint.semantics.types.annotations import annotation_kind, container_kind
 from rlint.semantics.types.container_insertions import (
     HOLD,
     Added,
@@ -95,12 +103,15 @@ from rlint.semantics.types.results.tensor_from_either import parameter_of_either
 from rlint.source.files import NOTEBOOK
 from rlint.syntax.assignments import place_assigned, value_assigned
 from rlint.syntax.queries import defaults_of, is_classmethod, is_property, is_staticmethod
-from rlint.syntax.scopes import BindingKind
+from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
 from rlint.syntax.walk import descendants, is_in, place_in_order
 
 _OF_DISTRIBUTIONS = regex(r"dist|normal|cls|class|make|build|fn$", re.IGNORECASE)
 _CONTAINERS = frozenset({TypeTag.TUPLE, TypeTag.LIST, TypeTag.DICT, TypeTag.ITERATOR})
+_ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
+_FromItself = dict[tuple[str, str], list[tuple[ast.Attribute, list[ast.expr]]]]
+"""Assignments of attributes, by class and name, that read the attribute itself; with these reads."""
 # decorators that pass on the function's result, and keep nothing of it
 _HAND_ON = models.having(Trait.MARKS, "abc", "builtins", "torch", "torch.jit", "typing", "typing_extensions")
 
@@ -612,7 +623,8 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
     _add_trained(summary, analysis)
     for cls, name, kind in registered_attributes(analysis):
         _join_attribute(summary.classes[syntax.qualname(cls)].attributes, name, kind)
-    again: dict[tuple[str, str], list[tuple[ast.Attribute, list[ast.expr]]]] = {}
+    again: _FromItself = {}
+    open_stores: list[tuple[ClassSummary, ast.Attribute, Type]] = []
     for attribute in syntax.written.attribute_stores:
         if isinstance(attribute.ctx, ast.Store) and isinstance(attribute.value, ast.Name):
             owner = analysis.names.class_of_self(attribute.value)
@@ -623,15 +635,49 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
                     again.setdefault((described.qualname, attribute.attr), []).append((attribute, reads))
                     continue
                 stored = _stored_kind(attribute, analysis)
-                if stored is not None:
+                if stored is not None and stored.tag in _ARRAYS and _is_vague(stored):
+                    open_stores.append((described, attribute, stored))
+                elif stored is not None:
                     _join_stored(described, attribute, stored, empty, analysis)
+    _add_open(open_stores, again, analysis)
+    _add_from_itself(summary, again, analysis)
+    _add_evidence(summary, analysis)
+    _add_items(summary, analysis, empty)
+    if summary.classes or _SETS_BY_NAME.search(syntax.text):
+        doubt_attributes(
+            summary,
+            analysis,
+            analysis.names.class_of_self,
+            lambda attribute: _stored_kind(attribute, analysis),
+        )
+
+
+def _add_open(
+    stores: list[tuple[ClassSummary, ast.Attribute, Type]], again: _FromItself, analysis: FileAnalysis
+) -> None:
+    """Add the arrays and tensors of unknown dtype or device that attributes hold."""
+    placeholders = []
+    for owner, attribute, stored in stores:
+        if _is_placeholder(attribute, analysis):
+            placeholders.append((owner, attribute.attr, stored))
+            continue
+        is_start = (owner.qualname, attribute.attr) in again
+        parameter = None if is_start else _parameter_stored(attribute, analysis)
+        _join_attribute(owner.attributes, attribute.attr, stored if parameter is None else parameter)
+    for owner, name, promised in placeholders:
+        known = owner.attributes.get(name)
+        owner.attributes[name] = promised if known is None else after_placeholder(known, promised)
+
+
+def _add_from_itself(summary: ModuleSummary, again: _FromItself, analysis: FileAnalysis) -> None:
+    """Add the types of attributes that are computed from their last value."""
     for (qualname, name), stores in again.items():
         attributes = summary.classes[qualname].attributes
         start = attributes.get(name, UNKNOWN)
         steps = [
             (given, (), reads)
             for attribute, reads in stores
-            if (given := value_assigned(attribute, syntax.parents)) is not None
+            if (given := value_assigned(attribute, analysis.syntax.parents)) is not None
         ]
         is_known = bool(start) or (bool(start.of) and all(_is_own_method(step[0], step[2]) for step in steps))
         found = analysis.types.least_kind(start, steps) if is_known else UNKNOWN
@@ -642,15 +688,6 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
                 _join_attribute(attributes, name, stored)
         if is_found:
             attributes[name] = found
-    _add_evidence(summary, analysis)
-    _add_items(summary, analysis, empty)
-    if summary.classes or _SETS_BY_NAME.search(syntax.text):
-        doubt_attributes(
-            summary,
-            analysis,
-            analysis.names.class_of_self,
-            lambda attribute: _stored_kind(attribute, analysis),
-        )
 
 
 def _of_field(default: Type, annotation: ast.expr, analysis: FileAnalysis) -> Type:
@@ -774,7 +811,7 @@ def _is_item_promised(
         return False
     annotated = isinstance(analysis.syntax.parents[attribute], ast.AnnAssign)
     declared = stored if annotated else owner.declared.get(attribute.attr, UNKNOWN)
-    return declared.tag is stored.tag and bool(declared.item)
+    return declared.tag is stored.tag and declared.item is not None
 
 
 def _add_items(summary: ModuleSummary, analysis: FileAnalysis, empty: _EmptyContainers) -> None:
@@ -848,7 +885,7 @@ def _own_reads(attribute: ast.Attribute, analysis: FileAnalysis) -> list[ast.exp
 def _stored_kind(attribute: ast.Attribute, analysis: FileAnalysis) -> Type | None:
     parent = analysis.syntax.parents[attribute]
     if isinstance(parent, ast.AnnAssign):
-        kind = annotation_kind(parent.annotation, analysis.names)
+        kind = container_kind(parent.annotation, analysis.names)
         if parent.value is None:
             return kind
         value = analysis.types.type_of(parent.value).aged()
@@ -864,6 +901,28 @@ def _stored_kind(attribute: ast.Attribute, analysis: FileAnalysis) -> Type | Non
     kind = analysis.exported_type(given)
     keeps_its_kind = not kind and follows_from_itself(attribute, given, analysis.names)
     return None if keeps_its_kind else kind
+
+
+def _is_placeholder(attribute: ast.Attribute, analysis: FileAnalysis) -> bool:
+    """Whether an annotation declares an attribute before it has a value: `self.x: Tensor = None`."""
+    match analysis.syntax.parents[attribute]:
+        case ast.AnnAssign(value=None | ast.Constant(value=None)):
+            return True
+    return False
+
+
+def _parameter_stored(attribute: ast.Attribute, analysis: FileAnalysis) -> Type | None:
+    """Return the type, to be resolved, of the parameter that an attribute stores: callers show the dtypes and
+    devices of arrays and tensors, where an annotation or its uses do not.
+    """
+    given = value_assigned(attribute, analysis.syntax.parents)
+    if not isinstance(given, ast.Name):
+        return None
+    match analysis.definitions.reaching(given):
+        case [Binding(kind=BindingKind.PARAMETER, node=ast.arg(arg=name), statement=function)]:
+            if isinstance(function, FUNCTIONS):
+                return deferred(f"{analysis.name}.{analysis.syntax.qualname(function)}@{name}")
+    return None
 
 
 def _join_attribute(attributes: dict[str, Type], name: str, kind: Type) -> None:

@@ -125,6 +125,17 @@ def with_default(promised: Type, default: Type) -> Type:
     return promised.joined(default)
 
 
+def after_placeholder(known: Type, promised: Type) -> Type:
+    """Return the type of an attribute that is declared without a value and holds values of the type `known`
+    later. These tell more than the annotation, if they agree with it.
+    """
+    if known.tag is promised.tag:
+        return known._replace(optional=known.optional or promised.optional)
+    if not known and known.of:
+        return with_choice(known._replace(optional=True), Choice(promised))
+    return promised.joined(known)
+
+
 def indexed(owner: Type, step: str) -> Type:
     """Return the type of `owner[index]`; `step` is "[2]" or "['key']" for the item at that place, "[]" for
     any one item, "[:]" for a part, "[?]" if unknown.

@@ -8,6 +8,7 @@ from functools import lru_cache
 from rlint import models
 from rlint.models.value_type import UNKNOWN, Choice, Type, TypeTag, deferred, with_choice
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
+from rlint.semantics.types.algebra import known_item
 from rlint.semantics.types.dtypes import library_dtype, tensor_class_dtype
 from rlint.syntax.queries import axes_of
 from rlint.syntax.scopes import BindingKind
@@ -68,6 +69,7 @@ _OPEN_CONTAINERS = {
 }
 """Protocols of containers, with the class that a value most likely has."""
 
+_OF_ONE_ITEM = frozenset({TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET, TypeTag.DICT})
 _OF_SEVERAL_CLASSES = (
     TypeTag.EVENT,
     TypeTag.THREAD,
@@ -87,6 +89,16 @@ def annotation_kind(annotation: ast.expr, names: QualifiedNames) -> Type:
         names.annotated[annotation] = UNKNOWN  # an alias of itself, perhaps in quotes, declares nothing
         known = names.annotated[annotation] = _promised(annotation, names)
     return known
+
+
+def container_kind(annotation: ast.expr, names: QualifiedNames) -> Type:
+    """Return the type that an annotation declares for a container, also of objects of a class that other
+    files define: `children: list["Node"]`.
+    """
+    kind = annotation_kind(annotation, names)
+    if kind.tag not in _OF_ONE_ITEM or kind.item is not None or not isinstance(annotation, ast.Subscript):
+        return kind
+    return kind._replace(item=known_item(annotation_kind(axes_of(annotation.slice)[-1], names)))
 
 
 def _promised(annotation: ast.expr, names: QualifiedNames) -> Type:
