@@ -21,6 +21,10 @@ already available:
 - in two statements, although the function runs code of unknown effect, if it iterates over something and
   neither its name nor its code shows a change (`player.legal_actions()`; likely);
 - in two comprehensions or loops over the same list;
+- a copy of a whole list or array of which only the length or shape is read (`len(np.array(states))`), or from
+  which each iteration of a loop takes a part (`list(queue)[first:last]`);
+- as the default of a lookup, which runs even if the item is there (`cache.get(key, encoder.embed(text))`), if
+  it runs a network, reads files, iterates over something or fills the cache elsewhere (likely);
 - to look in a whole array for the index by which its item was just read (`place = self.places[i]`, then
   `self.index_of(place)`; likely);
 - in two methods of one object that a third one calls one after the other (`self._distances()` in
@@ -140,6 +144,7 @@ from rlint.rules.computation.rl501_duplicate_extract_call.converted import (
     is_likely_copy,
     is_moved,
 )
+from rlint.rules.computation.rl501_duplicate_extract_call.eager_defaults import eager_default
 from rlint.rules.computation.rl501_duplicate_extract_call.index_of_item import known_index
 from rlint.rules.computation.rl501_duplicate_extract_call.invariant import (
     MINOR_NUMBER,
@@ -155,6 +160,7 @@ from rlint.rules.computation.rl501_duplicate_extract_call.partly import (
     evaluated_without_gradients,
 )
 from rlint.rules.computation.rl501_duplicate_extract_call.reapplied import Reapplied
+from rlint.rules.computation.rl501_duplicate_extract_call.whole_copies import measured_copy
 
 _DOUBTS = 5
 """If more functions and stores than this in between might change the value, it is not reported."""
@@ -181,6 +187,8 @@ class DuplicateExtractCall(Rule):
             yield from self.check_loop(node, model)
             yield from self.check_methods(node, model)
             yield from self.check_index(node, model)
+            yield from self.check_default(node, model)
+            yield from self.check_measured(node, model)
         if len(model.dataflow.equal_to(node)) < 2 or worth.is_setup(node, model):
             return
         if isinstance(node, ast.Call) and is_likely_copy(node, model):
@@ -360,6 +368,38 @@ class DuplicateExtractCall(Rule):
             advice=f"Use `{index.id}`",
             assumes="no two rows of the array are equal",
             minor=minor_reason(call, model),
+        )
+
+    def check_default(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for an expensive default of a lookup: it is evaluated before the lookup."""
+        found = eager_default(call, model)
+        if found is None or model.frequency.heat_of(call).level < self.heat or worth.is_setup(call, model):
+            return
+        held = model.source.text(found.container)
+        yield self.finding(
+            model,
+            shown_text.place_of(found.default, model),
+            f"{shown_text.shown(found.default, model)} is evaluated even if `{held}` has the item, as each "
+            "default of a lookup",
+            advice="Test whether the item is there, and evaluate it only if not",
+            assumes=f"`{held}` usually has the item",
+            stated=found.stated,
+        )
+
+    def check_measured(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for a copy of which only the length or shape is read."""
+        found = measured_copy(call, model)
+        if found is None or model.frequency.heat_of(call).level < self.heat or worth.is_setup(call, model):
+            return
+        copied = model.source.text(found.copied)
+        instead = f"`len({copied})`" if found.of_length else f"the shape of `{copied}` itself"
+        yield self.finding(
+            model,
+            shown_text.place_of(call, model),
+            f"{shown_text.shown(call, model)} copies the whole of `{copied}`, but only its "
+            f"{'length' if found.of_length else 'shape'} is read",
+            advice=f"Use {instead}",
+            assumes=None if model.types.type_of(found.copied) else f"`{copied}` is an array or a list",
         )
 
     def check_methods(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:

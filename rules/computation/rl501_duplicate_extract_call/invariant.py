@@ -20,6 +20,7 @@ from rlint.rule import (
 )
 from rlint.rules.computation._shared import worth
 from rlint.rules.computation.rl501_duplicate_extract_call.converted import are_only_read, converts_whole
+from rlint.rules.computation.rl501_duplicate_extract_call.whole_copies import is_copied_for_part
 
 _FEW = 5
 """A loop of fewer iterations saves little."""
@@ -68,7 +69,7 @@ def invariant_in(call: ast.Call, model: SemanticModel) -> Invariant | None:
         return None
     if is_of_numbers(call, model):
         return Invariant(loop) if _is_first_of_numbers(call, loop, model) else None
-    if not worth.is_worth_keeping(call, model):
+    if not worth.is_worth_keeping(call, model) and not is_copied_for_part(call, model):
         return None
     if converts_whole(call, model) and are_only_read(call.args[0], descendants(loop), model):
         return Invariant(loop, reads=call.args[0])
@@ -181,6 +182,7 @@ def _counts(call: ast.Call, model: SemanticModel) -> bool:
     qualified = model.names.qualified(call.func)
     if qualified is not None:
         is_known = qualified.startswith(_LIBRARIES) or qualified in _WHOLE or is_of_numbers(call, model)
+        is_known = is_known or is_copied_for_part(call, model)
         return is_known or bool(model.types.call_targets(call))
     if isinstance(call.func, ast.Attribute) and model.types.type_of(call.func.value).tag in _ARRAYS:
         return True

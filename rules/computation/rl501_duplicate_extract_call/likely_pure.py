@@ -14,7 +14,8 @@ _ACTS = regex(
     r"simulate|spawn|start|step|store|submit|swap|take|tick|train|undo|update|wait|write)(_|[A-Z]|$)"
 )
 _COMMON = (TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.STR, TypeTag.NDARRAY, TypeTag.TENSOR)
-_MOST_NAMESAKES = 2
+MOST_NAMESAKES = 2
+"""A name that more methods of the project have determines none of them."""
 _DEPTH = 3
 
 
@@ -27,17 +28,25 @@ def is_likely_repeatable(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call runs a function of the project, which its name may determine, that does not visibly
     change anything, iterates over something, and returns a value.
     """
-    functions = model.types.call_targets(call)
-    if not functions and isinstance(call.func, ast.Attribute):
-        name = call.func.attr
-        if model.types.type_of(call.func.value).tag is not TypeTag.UNKNOWN:
-            return False
-        if any(models.method_fact(tag, name) is not None for tag in _COMMON):
-            return False  # `rows.values()` may be that of a dict
-        functions = model.index.methods_named(call.func.attr)
-    if not 0 < len(functions) <= _MOST_NAMESAKES or model.program.may_replace(functions[0].name):
+    functions = functions_named(call, model)
+    if not 0 < len(functions) <= MOST_NAMESAKES or model.program.may_replace(functions[0].name):
         return False
-    return all(_is_likely_pure(each, model) and _iterates(each, model, _DEPTH) for each in functions)
+    return all(_is_likely_pure(each, model) and iterates(each, model) for each in functions)
+
+
+def functions_named(call: ast.Call, model: SemanticModel) -> list[FunctionSummary]:
+    """Return the functions of the project that a call runs, or that its name may mean if the class of the
+    object is not known.
+    """
+    functions = model.types.call_targets(call)
+    if functions or not isinstance(call.func, ast.Attribute):
+        return functions
+    name = call.func.attr
+    if model.types.type_of(call.func.value).tag is not TypeTag.UNKNOWN:
+        return []
+    if any(models.method_fact(tag, name) is not None for tag in _COMMON):
+        return []  # `rows.values()` may be that of a dict
+    return model.index.methods_named(name)
 
 
 def _is_likely_pure(function: FunctionSummary, model: SemanticModel) -> bool:
@@ -46,12 +55,12 @@ def _is_likely_pure(function: FunctionSummary, model: SemanticModel) -> bool:
     return not model.index.effect_of(function).kind & ~_HARMLESS
 
 
-def _iterates(function: FunctionSummary, model: SemanticModel, depth: int) -> bool:
+def iterates(function: FunctionSummary, model: SemanticModel, depth: int = _DEPTH) -> bool:
     """Whether a function, or one that it calls, contains a loop."""
     if any(not loop.bounded for loop in function.loops):
         return True
     return depth > 0 and any(
-        _iterates(each, model, depth - 1)
+        iterates(each, model, depth - 1)
         for path, _ in function.effect_paths
         for each in model.index.callables(path, function.module)
         if each.path != function.path
