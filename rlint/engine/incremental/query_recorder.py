@@ -30,8 +30,6 @@ PARTS = (
     "sum_trees",
     "log_writers",
     "network_changes",
-    "updates",
-    "slow_simulators",
     *(f"{index}.{part}" for index in ("index", "likely_index") for part in PARTS_OF_INDEX),
 )
 """The parts of `WholeProgram` that are queried, and the parts of these."""
