@@ -298,6 +298,9 @@ def _function(
     may_run_networks = is_method and bool(returned) and "torch" in syntax.text
     outputs = outputs_of(node, returned) if may_run_networks else ()
     conditional = conditional_outputs(node) if any(outputs) else ()
+    copied: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    if "torch" in syntax.text:
+        copied = parameters_copied(node, syntax, analysis.types, analysis.definitions.reaching)
     return FunctionSummary(
         analysis.name,
         syntax.qualname(node),
@@ -329,9 +332,8 @@ def _function(
         )
         if "np." in syntax.text or "numpy" in syntax.text
         else ("", ""),
-        copies=parameters_copied(node, syntax, analysis.types, analysis.definitions.reaching)
-        if "torch" in syntax.text
-        else (),
+        copies=copied[0],
+        converts=copied[1],
         copied_items=items_copied(node, syntax, analysis.types, analysis.definitions.reaching)
         if "torch" in syntax.text
         else (),

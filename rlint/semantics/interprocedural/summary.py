@@ -176,7 +176,8 @@ class FunctionSummary:
     tests: tuple[str, ...] = ()  # parameters of which it only tells whether they are finite
     # the parameter whose place in an array is all that it finds, and the attribute that holds the array
     searches: tuple[str, str] = ("", "")
-    copies: tuple[str, ...] = ()  # parameters that it copies to a device (see device_copies.py)
+    copies: tuple[str, ...] = ()  # parameters that it copies to a device (see device_copies.py) …
+    converts: tuple[str, ...] = ()  # … and those that it copies to one only if they are no tensors
     copied_items: tuple[str, ...] = ()  # access paths of items from other files that it copies to one
     rows: tuple[str, ...] = ()  # parameters that it makes a batch of one of (see one_row_parameters.py)
     makes_tensor_of: str = (

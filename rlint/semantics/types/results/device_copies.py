@@ -15,6 +15,7 @@ from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import target_of_move
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import Function, SyntaxIndex
+from rlint.syntax.walk import descendants
 
 _FROM_DATA = models.having(Trait.FROM_DATA, "torch", "numpy") | {
     "torch.from_numpy",
@@ -63,14 +64,28 @@ def parameters_copied(
     syntax: SyntaxIndex,
     types: TypeInference,
     definitions: Callable[[ast.Name], list[Binding]],
-) -> tuple[str, ...]:
-    """Return the parameters of a function that it copies to a device, as tensors made of them."""
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the parameters of a function that it copies to a device, as tensors made of them; and those that
+    it only copies if they are no tensors: `if not torch.is_tensor(x): x = torch.tensor(x).to(device)`.
+    """
     found: set[str] = set()
+    converted: set[str] = set()
     for call in _copies_in(function, syntax):
         source = copied_to_device(call, types)
-        if source is not None:
-            found.update(_parameters_of(source, function, types, definitions, _DEPTH))
-    return tuple(sorted(found))
+        copied = _parameters_of(source, function, types, definitions, _DEPTH) if source is not None else ()
+        if source is not None and copied:
+            (converted if _is_no_tensor(source, types) else found).update(copied)
+    return tuple(sorted(found)), tuple(sorted(converted - found))
+
+
+def _is_no_tensor(source: ast.expr, types: TypeInference) -> bool:
+    """Whether a test shows that a variable is not a tensor where something made of it is copied."""
+    tests = types.evidence.class_tests
+    return any(
+        tests.exclude_tensor(part) or tests.exclude_tensor_after(part)
+        for part in descendants(source)
+        if isinstance(part, ast.Name) and tests.is_tested(part.id)
+    )
 
 
 def items_copied(
