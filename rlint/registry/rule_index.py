@@ -38,7 +38,7 @@ ROWS: tuple[tuple[str, str, str, bool, tuple[str, ...], str, str], ...] = (
     ("RL211", "widen-before-transfer", "transfers/rl211_widen_before_transfer/__init__.py", False, ("time:cuda",), "safe, unsafe", "not measured"),
     ("RL212", "repeated-mask-index", "transfers/rl212_repeated_mask_index/__init__.py", False, ("time:cuda", "sync:cuda"), "unsafe", "not measured"),
     ("RL301", "inference-with-grad", "networks/rl301_inference_with_grad/__init__.py", False, ("time", "mem"), "safe, unsafe", "gains"),
-    ("RL302", "missing-eval-mode", "networks/rl302_missing_eval_mode.py", False, ("time",), "unsafe", "gains"),
+    ("RL302", "missing-eval-mode", "networks/rl302_missing_eval_mode/__init__.py", False, ("time",), "unsafe", "gains"),
     ("RL303", "hard-target-copy", "networks/rl303_hard_target_copy/__init__.py", False, ("time", "alloc"), "unsafe", "gains"),
     ("RL304", "looped-target-update", "networks/rl304_looped_target_update/__init__.py", False, ("time", "alloc"), "safe, unsafe", "gains"),
     ("RL305", "cloned-state-dict", "networks/rl305_cloned_state_dict.py", False, ("time", "mem"), "safe, unsafe", "gains"),

@@ -304,7 +304,8 @@ class GradientQueries:
         if not methods:
             found = index.holds_networks(called.attr, in_networks=False)
         else:
-            taking = taking_of(methods, call)
+            # an abstract method returns nothing that could be used
+            taking = [one for one in taking_of(methods, call) if one.returns_values]
             found = bool(taking) and all(map(self._forwards.returns_gradient, taking))
         return found and self._gradients.supposes_network(call)
 

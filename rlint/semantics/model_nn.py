@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 
 from rlint.models.value_type import TypeTag, alternatives
 from rlint.semantics.effects.network_changes import NetworkChange
@@ -19,8 +20,10 @@ from rlint.semantics.model_types import TypeQueries
 from rlint.semantics.nn.architecture import NetworkPart, NetworkParts, PartKind
 from rlint.semantics.nn.module_graph import Architecture, ModuleGraph, is_convolution, is_threaded
 from rlint.semantics.nn.optimizer_params import OptimizerParams
-from rlint.semantics.nn.train_eval_mode import sets_mode_around
+from rlint.semantics.nn.train_eval_mode import sets_mode_around, trained_before
+from rlint.semantics.nn.weight_sync import is_named_like_follower
 from rlint.syntax.last_names import last_name
+from rlint.syntax.queries import root_name
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import descendants
 
@@ -106,12 +109,44 @@ class NetworkQueries:
             return called.value, called.attr
         return None
 
-    def may_be_in_eval_mode(self, node: ast.AST, *, callers: bool = True) -> bool:
-        """Whether a network may be in evaluation mode at a node: the enclosing function, one that it calls,
-        or (of its `callers`) one that leads to it, calls `eval()` or `train(mode)` on any object.
+    def why_in_training_mode(
+        self, node: ast.AST, network: ast.expr, *, callers: bool = True, anywhere: bool = False
+    ) -> str | None:
+        """Return why a network is in training mode at a node; None if it may be in evaluation mode: the
+        enclosing function, one that it calls, or (of its `callers`) one that leads to it, calls `eval()` or
+        `train(mode)` on any object, or, with `anywhere`, any code of the program does on what may be the
+        network. `train()` in a caller before the call is such a reason, whatever other functions call.
         """
         summary = self._symbols.function_at(node)
-        return summary is None or sets_mode_around(summary, self._heat.graph, callers=callers)
+        if summary is None:
+            return None
+        root = root_name(network)
+        if callers and root is not None and self._is_handed(root.id, node):
+            caller = trained_before(summary, root.id, self._heat.graph)
+            if caller is not None:
+                return f"`{caller.shown}` calls `train()` before it"
+        concerned = partial(self._may_be_called, network)
+        if sets_mode_around(summary, self._heat.graph, concerned, callers=callers):
+            return None
+        if anywhere and any(map(concerned, self._switched_networks())):
+            return None
+        return "`eval()` is never called"
+
+    def _is_handed(self, root: str, node: ast.AST) -> bool:
+        """Whether a function receives a network from its caller: as an argument, or as its own object."""
+        owner = self._symbols.class_at(node)
+        return root not in ("self", "cls") or (
+            owner is not None and self._index.class_kind(owner).tag is TypeTag.MODULE
+        )
+
+    def _switched_networks(self) -> frozenset[str]:
+        return self._program_symbols.switched_networks(self._symbols.module.module)
+
+    @staticmethod
+    def _may_be_called(network: ast.expr, name: str) -> bool:
+        """Whether a name may be one of a network: that of a target network is not, if it is an attribute."""
+        own = last_name(network) if isinstance(network, ast.Attribute) else None
+        return own is None or not is_named_like_follower(name) or is_named_like_follower(own)
 
     def is_optimized(self, network: ast.expr) -> bool | None:
         """Whether an optimizer updates the weights of a network. None if unknown."""

@@ -313,8 +313,10 @@ def test_who_switches_the_mode() -> None:
         }
     )
     model = models["net.py"]
-    assert model.nn.may_be_in_eval_mode(expression(model, "net(batch)"))
-    assert not model.nn.may_be_in_eval_mode(expression(model, "net(batch)", last=True))
+    network = expression(model, "net")
+    assert model.nn.why_in_training_mode(expression(model, "net(batch)"), network) is None
+    alone = expression(model, "net(batch)", last=True)
+    assert model.nn.why_in_training_mode(alone, expression(model, "net", last=True)) is not None
 
 
 def test_layers_appended_under_a_condition_are_not_sure() -> None:

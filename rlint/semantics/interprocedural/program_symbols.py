@@ -20,6 +20,7 @@ from rlint.semantics.interprocedural.summary import (
 )
 from rlint.semantics.nn.module_graph import is_by_mode
 from rlint.semantics.nn.torch_settings import LARGE_LAYERS, SIMULATES, TOKENS, UNROLLED
+from rlint.semantics.nn.train_eval_mode import is_switch
 
 _SHARE_OF_FILES = 3
 _FAR_MORE = 4
@@ -41,6 +42,7 @@ class ProgramSymbols:
         self.index = graph.index
         self._of_programs: dict[str, frozenset[str]] = {}
         self._by_mode: dict[str, bool] = {}
+        self._switched_networks: dict[str, frozenset[str]] = {}
         self._reads_errors: dict[str, bool] = {}
         self._for_language_models: dict[str, bool] = {}
         self._scales: dict[str, ProgramScale] = {}
@@ -360,6 +362,23 @@ class ProgramSymbols:
             )
             or any(is_by_mode(part.name) for parts in module.parts.values() for part in parts)
         )
+
+    def switched_networks(self, module: str) -> frozenset[str]:
+        """Return the last names of all objects whose mode the program of a module may switch to evaluation,
+        without its tests; "" for objects without a name.
+        """
+        program = self.graph.program(module)
+        known = self._switched_networks.get(program)
+        if known is None:
+            known = self._switched_networks[program] = frozenset(
+                call.receiver
+                for each in self._program(module)
+                if not each.is_test
+                for function in each.functions.values()
+                for call in function.calls
+                if is_switch(call)
+            )
+        return known
 
     def attribute_tags(self, attribute: str) -> frozenset[TypeTag]:
         """Return the types that classes declare for their attributes of this name."""

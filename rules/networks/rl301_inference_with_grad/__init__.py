@@ -28,6 +28,10 @@ epsilon:`) is `likely` not trained on, whatever its callers are.
 A method of a network that selects an action, and that is only called of copies of it which follow its weights
 (`self.policy_old.act(state, memory)`), likely needs no graph, even if it stores log-probabilities.
 
+A forward pass in a worker process (`Process`, or work passed to a process pool) whose code computes no
+gradient is likely not trained on: a tensor with a graph cannot be sent to another process. `torch.no_grad()`
+around the code that starts the workers has no effect in them.
+
 A network whose weights do not require gradients is flagged if it runs on the output of a network whose
 weights do: `baseline = frozen(encoder(x)).detach()`.
 
@@ -113,6 +117,7 @@ from rlint.rule import (
     Autograd,
     Driver,
     Finding,
+    FunctionSummary,
     Heat,
     Rule,
     SemanticModel,
@@ -135,6 +140,7 @@ from rlint.rules.networks.rl301_inference_with_grad.no_grad_fix import build_fix
 from rlint.rules.networks.rl301_inference_with_grad.optional_detach import option_that_detaches
 from rlint.rules.networks.rl301_inference_with_grad.stored_values import leaves_something
 from rlint.rules.networks.rl301_inference_with_grad.thrown_away import thrown_away
+from rlint.rules.networks.rl301_inference_with_grad.worker_processes import idle_worker
 
 ADVICE = "Run the forward pass under `torch.no_grad()`"
 NOTHING_TAKEN = "no gradient of the result is computed"
@@ -224,6 +230,21 @@ class InferenceWithGrad(Rule):
             assumes=f"no optimizer updates `{copy}`",
         )
 
+    def _in_worker(self, call: ast.Call, worker: FunctionSummary, model: SemanticModel) -> Finding:
+        """Return a finding for a forward pass in a worker process that computes no gradient."""
+        return self.finding(
+            model,
+            call,
+            f"`{model.source.text(call.func)}` builds an autograd graph in worker processes, which compute "
+            f"no gradient and cannot pass the graph on: they run `{worker.shown}`",
+            advice=f"Decorate `{worker.shown}` with `@torch.no_grad()`: a block around the code that starts "
+            "the processes does not reach into them",
+            # what is assumed of the network is enough: no code of the worker that is known learns
+            assumes=None
+            if model.gradients.is_assumed(call)
+            else f"no code that `{worker.shown}` runs computes a gradient",
+        )
+
     def _detached_by_option(self, call: ast.Call, option: str, model: SemanticModel) -> Finding:
         """Return a finding for a forward pass whose result a parameter of the function detaches."""
         return self.finding(
@@ -260,6 +281,11 @@ class InferenceWithGrad(Rule):
             if outermost_calls(statement, is_acting_for_copies, model)[0] is call:
                 yield self._of_copy(call, copy, model)
             return
+        worker = idle_worker(call, model)
+        if worker is not None:
+            if outermost_calls(statement, is_in_idle_worker, model)[0] is call:
+                yield self._in_worker(call, worker, model)
+            return
         function = selects_action(call, model)
         if function is None or outermost_calls(statement, is_selecting, model)[0] is not call:
             return
@@ -277,6 +303,11 @@ class InferenceWithGrad(Rule):
 def is_acting_for_copies(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a forward pass selects an action in a method that is only called of copies of a network."""
     return bool(acts_for_copies(call, model))
+
+
+def is_in_idle_worker(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a forward pass runs in a worker process that computes no gradient."""
+    return idle_worker(call, model) is not None
 
 
 def is_selecting(call: ast.Call, model: SemanticModel) -> bool:

@@ -7,6 +7,15 @@ evaluates a network if it is in a function called `evaluate`, `validate`, `test_
 iterates over a `val_loader` or a `test_set`, or if only such functions call its function. Also flags calls
 that pass such a network and `do_train=False` to a function of the project that trains otherwise.
 
+A caller that calls `train()` on the network just before it calls the function is enough, even if other code
+calls `eval()`: `net.train()`, `net.fit(batches)`, `net.validate(batches)`.
+
+Functions that select an action (`act`, `select_action`) or evaluate one position are flagged without a loop,
+if they run repeatedly, no gradient of the result is computed, and no code of the project calls `eval()` on
+what may be the network (`target_net.eval()` does not count for `self.net`). The finding is `likely` and has
+advice only. Dropout alone is not flagged there, unless the best action is taken, or a random one instead in
+some steps: it may be meant to explore.
+
 The rule does not flag functions that train, and functions whose name says that dropout is intended
 (`mc_dropout`, `uncertainty`).
 
@@ -53,7 +62,8 @@ def evaluate(batches: list[torch.Tensor]) -> float:
 
 ## Fix safety
 Always unsafe: the results of the loop change, as they should, and so do later random numbers, because
-dropout no longer draws any.
+dropout no longer draws any. There is only advice for actions and single positions, as training must go back
+to training mode after many of them.
 
 The fix restores the previous mode after the loop for the network as a whole, so a submodule that was in
 another mode gets the same one. If an exception leaves the loop, the network stays in evaluation mode. There
@@ -67,35 +77,30 @@ is no fix where the loop returns or yields.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from rlint.rule import (
     AnyLoop,
     Applicability,
     Finding,
     Fix,
-    Function,
     Heat,
     Rule,
     SemanticModel,
-    TypeTag,
     descendants,
     is_dotted_name,
     last_name,
     regex,
 )
-
-EVALUATES = frozenset(
-    """eval evaluate evaluation evaluating evaluator val valid validate validation test testing arena
-    benchmark probe""".split()
+from rlint.rules.networks.rl302_missing_eval_mode.acting import acts, may_act, selects_actions
+from rlint.rules.networks.rl302_missing_eval_mode.evaluation import evaluates, may_evaluate
+from rlint.rules.networks.rl302_missing_eval_mode.layers_by_mode import (
+    by_mode,
+    is_network,
+    network_of,
+    networks_in,
 )
-DATA = EVALUATES | {"holdout", "heldout"}
-LEARNS = frozenset("train training fit learn update optimize optimise finetune calibrate".split())
-ENDS = ("loader", "set", "data", "dataset", "iter", "batches", "dl")
-MEANT = frozenset("mc uncertainty bayesian stochastic epistemic ensemble".split())
-_MAY_MEAN_DATA = regex("|".join(sorted(DATA)), re.IGNORECASE)  # most names contain none of the words
+
 _TRAINS = regex(r"^(do_|is_|in_)?(train|training)$|^(train|training)_mode$")
 """Parameters of functions that train or evaluate."""
 REASON = (
@@ -117,11 +122,13 @@ class MissingEvalMode(Rule):
         function = node if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
         if not model.nn.has_layers_by_mode():
             return
-        may = may_evaluate(function, model)
+        may, maybe_acts = may_evaluate(function, model), may_act(function)
         for call in descendants(node):
             if isinstance(call, ast.Call) and model.function(call) is function:
-                if may:
+                if may and model.frequency.loops(call):
                     yield from self.check_call(call, model)
+                elif maybe_acts:
+                    yield from self.check_acting(call, model)
                 yield from self.check_switched_off(call, model)
 
     def check_switched_off(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -132,13 +139,14 @@ class MissingEvalMode(Rule):
         if flag is None or not model.types.call_targets(call):
             return
         # callers that switched the mode would have switched it for the training, too
-        if model.nn.may_be_in_eval_mode(call, callers=not trains_as_well(call, model)):
-            return
+        callers = not trains_as_well(call, model)
         for given in (*call.args, *(keyword.value for keyword in call.keywords)):
             if not isinstance(given, (ast.Name, ast.Attribute)):
                 continue
             layer = by_mode(call, given, model) if is_network(given, model) else None
             if layer is not None:
+                if model.nn.why_in_training_mode(call, given, callers=callers) is None:
+                    return
                 text = model.source.text(given)
                 yield self.finding(
                     model,
@@ -152,27 +160,44 @@ class MissingEvalMode(Rule):
     def check_call(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for `net(batch)`, in a function that may evaluate."""
         loops = model.frequency.loops(call)
-        if not loops or call in model.syntax.buried:
+        if call in model.syntax.buried:
             return
         network = network_of(call, model)
         if network is None or not evaluates(call, loops, model):
             return
-        if by_mode(call, network, model) is None or model.nn.may_be_in_eval_mode(call):
+        layer = by_mode(call, network, model)
+        why = model.nn.why_in_training_mode(call, network) if layer is not None else None
+        if why is None:
             return
         flagged = networks_in(loops[-1], model)
         if network not in flagged:
             return
-        layer = by_mode(call, network, model)
         yield self.finding(
             model,
             call,
-            (
-                f"`{model.source.text(network)}` is evaluated in training mode: {layer}, and `eval()` is "
-                f"never called"
-            ),
+            f"`{model.source.text(network)}` is evaluated in training mode: {layer}, and {why}",
             # one edit for all networks of the loop: a loop that switches one of them is not examined again
             fix=build_fix(flagged, loops[-1], model) if network is flagged[0] else None,
             advice="Call `eval()` before the loop, and `train()` after it if training continues",
+        )
+
+    def check_acting(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Yield a finding for `net(observation)`, in a function that selects an action or evaluates."""
+        network = network_of(call, model) if call not in model.syntax.buried else None
+        layer = by_mode(call, network, model) if network is not None else None
+        if network is None or layer is None or not acts(call, network, model):
+            return
+        why = model.nn.why_in_training_mode(call, network, anywhere=True)
+        if why is None:
+            return
+        text, function = model.source.text(network), model.symbols.function_at(call)
+        does = "selects actions" if function and selects_actions(function.name) else "is evaluated"
+        yield self.finding(
+            model,
+            call,
+            f"`{text}` {does} in training mode: {layer}, and {why}",
+            advice=f"Call `{text}.eval()` before it, and `{text}.train()` before the next gradient step",
+            assumes=f"`{text}` is not meant to be random here",
         )
 
 
@@ -190,128 +215,6 @@ def trains_as_well(call: ast.Call, model: SemanticModel) -> bool:
     """Whether the same function makes the same call to train: without `do_train=False`."""
     same = model.names.calls_named(last_name(call.func) or "", model.function(call))
     return any(not any(map(is_training_off, other.keywords)) for other in same)
-
-
-def is_network(value: ast.expr, model: SemanticModel) -> bool:
-    """Whether a value is a network."""
-    return model.types.type_of(value).tag is TypeTag.MODULE
-
-
-def by_mode(call: ast.Call, network: ast.expr, model: SemanticModel) -> str | None:
-    """Return what a layer that surely is in the network does in training mode."""
-    method = "forward" if network is call.func else getattr(call.func, "attr", "forward")
-    structure = model.nn.architecture(network, method)
-    if structure.overrides:
-        return None
-    return next(
-        (described(name) for name, sure in structure.layers.items() if sure and described(name)), None
-    )
-
-
-def networks_in(outer: AnyLoop, model: SemanticModel) -> list[ast.Name | ast.Attribute]:
-    """Return the networks with such layers that a loop runs, each at its first call."""
-    found: dict[str, ast.Name | ast.Attribute] = {}
-    calls = [node for node in descendants(outer) if isinstance(node, ast.Call)]
-    for call in sorted(calls, key=model.source.span):
-        network = network_of(call, model)
-        if network is not None and by_mode(call, network, model) is not None:
-            found.setdefault(model.source.text(network), network)
-    return list(found.values())
-
-
-def described(layer: str) -> str | None:
-    """Return what a layer does in training mode; None for layers that do not depend on the mode."""
-    name = layer.rpartition(".")[2]
-    if "BatchNorm" in name:
-        return f"`{name}` normalises with batch statistics and updates its running statistics"
-    return f"`{name}` drops units at random" if "Dropout" in name else None
-
-
-def network_of(call: ast.Call, model: SemanticModel) -> ast.Name | ast.Attribute | None:
-    """Return the network that a call runs: `net` for `net(x)` and for `net.get_value(x)`."""
-    match call.func:
-        case ast.Name() | ast.Attribute() as func if is_network(func, model):
-            return func
-        case ast.Attribute(value=ast.Name() | ast.Attribute() as owner) if model.types.type_of(
-            owner
-        ).tag is TypeTag.MODULE and model.types.call_targets(call):
-            return owner
-    return None
-
-
-def may_evaluate(function: Function | None, model: SemanticModel) -> bool:
-    """Whether any code in a function (None: at module level) can be evaluation: by its name, or because it
-    loops over evaluation data.
-    """
-    loops = model.analysis.loops.of_function.get(function)
-    if loops is None:
-        return False  # a network is evaluated in a loop
-    words = words_in(function.name) if function is not None else frozenset()
-    if not (words.isdisjoint(MEANT) and words.isdisjoint(LEARNS)):
-        return False
-    if means_to_evaluate(function) or any(map(is_over_data, loops)):
-        return True
-    return function is not None and model.once(is_called_by_evaluation, function)
-
-
-def means_to_evaluate(function: Function | None) -> bool:
-    """Whether a function is named after an evaluation."""
-    return function is not None and means_evaluation(function.name)
-
-
-def evaluates(call: ast.Call, loops: list[AnyLoop], model: SemanticModel) -> bool:
-    """Whether these loops of a function that may evaluate do so, rather than train."""
-    function = model.function(call)
-    learning = [call for name in ("backward", "train") for call in model.names.calls_named(name, function)]
-    if means_to_evaluate(function):
-        return not learning
-    if any(map(is_over_data, loops)):
-        return not any(loops[-1] in model.ancestors(other) for other in learning)
-    return not learning and function is not None and model.once(is_called_by_evaluation, function)
-
-
-def is_called_by_evaluation(function: Function, model: SemanticModel) -> bool:
-    """Whether all functions that call a function are named after evaluations."""
-    body = function.body if isinstance(function.body, ast.expr) else function.body[0]
-    callers = [caller for caller, _ in model.usage.call_sites(body)]
-    return bool(callers) and all(means_evaluation(caller.name) for caller in callers)
-
-
-def is_over_data(loop: AnyLoop) -> bool:
-    """Whether a loop iterates over data that are named after evaluation."""
-    return any(map(means_data, iterated(loop)))
-
-
-@lru_cache(maxsize=4096)
-def means_data(name: str) -> bool:
-    """Whether a name is that of evaluation data."""
-    return _MAY_MEAN_DATA.search(name) is not None and not words_in(name).isdisjoint(DATA)
-
-
-@lru_cache(maxsize=4096)
-def means_evaluation(name: str) -> bool:
-    """Whether a name is that of an evaluation."""
-    return _MAY_MEAN_DATA.search(name) is not None and not words_in(name).isdisjoint(EVALUATES)
-
-
-def iterated(loop: AnyLoop) -> Iterator[str]:
-    """Yield the names in the iterable of a loop."""
-    if isinstance(loop, ast.While):
-        return
-    over = [loop.iter] if isinstance(loop, (ast.For, ast.AsyncFor)) else [g.iter for g in loop.generators]
-    for node in (child for value in over for child in descendants(value)):
-        if isinstance(node, ast.Name):
-            yield node.id
-        elif isinstance(node, ast.Attribute):
-            yield node.attr
-
-
-@lru_cache(maxsize=4096)
-def words_in(name: str) -> frozenset[str]:
-    """Return the words of a name: evaluate, all and policy for `evaluateAll_policy`."""
-    spaced = name if name.islower() else "".join(f" {char}" if char.isupper() else char for char in name)
-    words = {word.strip("0123456789").lower() for word in spaced.replace("_", " ").split()}
-    return frozenset(words | {word.removesuffix(end) for word in words for end in ENDS})
 
 
 def build_fix(networks: list[ast.Name | ast.Attribute], outer: AnyLoop, model: SemanticModel) -> Fix | None:
