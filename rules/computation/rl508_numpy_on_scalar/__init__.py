@@ -14,6 +14,8 @@ Flags NumPy functions in hot code whose arguments are known to be numbers, not a
 - `np.argmax` and `np.argmin` of a list of numbers that is built in place, also of values that each
   environment step looks up in a table (`np.argmax([q[state, a] for a in range(2)])`; likely);
 - `np.searchsorted` and `np.digitize` of one number in a Python list, which is converted on every call;
+- `np.unravel_index` of one number in a loop, also of a key of a dict (`for action, child in
+  children.items()`; likely);
 - `np.any` and `np.all` of a list of truth values;
 - `np.allclose` and `np.isclose` of two numbers, also of the sum of a dict's values (likely);
 - `np.random.choice(items)`, which picks one item of a Python list, also by `p=`, and
@@ -111,6 +113,7 @@ from rlint.rule import (
     numbers,
 )
 from rlint.rules.computation._shared.stratified_draws import is_drawn_per_iteration
+from rlint.rules.computation.rl508_numpy_on_scalar.flat_indices import FLAT, flat_index
 from rlint.rules.computation.rl508_numpy_on_scalar.places_in_lists import PLACES, place_in_list
 from rlint.rules.computation.rl508_numpy_on_scalar.point_distances import point_distance
 from rlint.rules.computation.rl508_numpy_on_scalar.scalar_calls import (
@@ -135,7 +138,7 @@ class NumpyOnScalar(Rule):
     claims = ("time",)
     heat = Heat.HOT
     visits = (ast.Call,)
-    callees = CALLED | DRAWS | PLACES
+    callees = CALLED | DRAWS | FLAT | PLACES
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a call of numpy's with single numbers."""
@@ -148,7 +151,7 @@ class NumpyOnScalar(Rule):
         if distance is not None and is_each_step(node, model):
             is_first = model.dataflow.equal_to(node)[:1] == [node]  # a second one is another rule's
             found = distance if is_first else None
-        if found is None and (likely := likely_scalar(node, model)) is not None:
+        if found is None and (likely := flat_index(node, model) or likely_scalar(node, model)) is not None:
             found, unsure = likely
         if found is not None and not model.usage.is_evaluation(node):
             if found.assumes is not None and found is not distance and not is_for_steps(node, model):

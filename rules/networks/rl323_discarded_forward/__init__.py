@@ -17,9 +17,10 @@ draws no random action.
 
 If a call returns several values, all of them must be unused, or those that are unused must come from
 sub-networks of their own: the second of two critics in `self.critic(state, action)[0]`, or the value body of
-`(mean, std), _ = self.net(state)`, also if the network has several `return` statements. That also holds for
-methods that are no networks, and for the log-probability of a squashed action that is computed in every step:
-`action, _ = self.actor(state)`. If an argument asks for it, the advice is to turn that off
+`(mean, std), _ = self.net(state)`, also if the network has several `return` statements, or networks of
+several layers, such as the mixing network of QMIX in `_, values = self.net(inputs, state)`. That also holds
+for methods that are no networks, and for the log-probability of a squashed action that is computed in every
+step: `action, _ = self.actor(state)`. If an argument asks for it, the advice is to turn that off
 (`with_log_prob=False`).
 
 Costly values that no code reads are flagged, too: results of networks, log-probabilities, entropies,

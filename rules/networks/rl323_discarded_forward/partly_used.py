@@ -10,6 +10,7 @@ from rlint.rule import (
     FunctionSummary,
     Heat,
     SemanticModel,
+    Type,
     TypeTag,
     descendants,
     frozen,
@@ -21,6 +22,7 @@ from rlint.rule import (
     weight_sync,
 )
 from rlint.rules.networks._shared.seldom import is_rarely_reached
+from rlint.rules.networks.rl323_discarded_forward.own_subnetworks import has_layers
 from rlint.rules.networks.rl323_discarded_forward.sinking import is_read
 
 _MORE = frozenset({"last", "final", "next", "bootstrap"})
@@ -114,6 +116,7 @@ def _unused_in(
         if place not in used and place - count not in used and run and run.isdisjoint(names)
         for name in names
     }
+    parts |= {name for name in computed if run and _is_deep(name, call, model)}
     networks = tuple(sorted(name for name in parts & computed if _is_network(name, call, model)))
     if not networks and not is_squashed:
         return None
@@ -237,10 +240,23 @@ def _functions(call: ast.Call, model: SemanticModel) -> list[FunctionSummary]:
 
 
 def _is_network(name: str, call: ast.Call, model: SemanticModel) -> bool:
+    return _attribute(name, call, model).tag is TypeTag.MODULE
+
+
+def _is_deep(name: str, call: ast.Call, model: SemanticModel) -> bool:
+    """Whether an attribute is a network of several layers, such as the mixing network of QMIX, which costs
+    much even if it shares its input with others.
+    """
+    cls = model.index.class_of(_attribute(name, call, model))
+    return cls is not None and has_layers(cls, model)
+
+
+def _attribute(name: str, call: ast.Call, model: SemanticModel) -> Type:
+    """Return the type of an attribute of the object whose method a call runs."""
     run = model.nn.network_run(call)
     receiver = run[0] if run is not None else getattr(call.func, "value", None)
     cls = model.types.class_of_value(receiver) if receiver is not None else None
-    return cls is not None and model.index.attribute(cls, name).tag is TypeTag.MODULE
+    return model.index.attribute(cls, name) if cls is not None else Type()
 
 
 def _gives_several(call: ast.Call, model: SemanticModel) -> bool:
