@@ -417,7 +417,8 @@ class GradientQueries:
 
     def training_caller(self, node: ast.AST) -> str | None:
         """Return the name of a function or script in another file that calls the function around a node and
-        computes a gradient, if all callers in other files likely compute that of its result; None otherwise.
+        computes a gradient, if all callers in other files evidently compute that of its result; None
+        otherwise.
         """
         summary = self._symbols.function_at(node)
         if summary is None:
@@ -429,13 +430,9 @@ class GradientQueries:
             and not self._program.index.modules[edge.caller.module].is_test
         ]
         for edge in edges:
-            if edge.site.ends or edge.site.autograd is Autograd.OFF or not self._learns(edge.caller):
+            if edge.site.ends or edge.site.autograd is Autograd.OFF or not edge.site.is_learned:
                 return None
         return edges[0].caller.shown or edges[0].caller.module if edges else None
-
-    def _learns(self, function: FunctionSummary) -> bool:
-        """Whether a function calls `backward` itself."""
-        return any(site.method == "backward" for site in function.calls)
 
     def is_learned_by(self, call: ast.Call, argument: ast.AST) -> bool:
         """Whether a call likely runs a function that calls `backward` on an argument: all functions that it

@@ -212,7 +212,7 @@ def _of_call(call: ast.Call, model: SemanticModel, depth: int) -> int | None:
             return length_of(call.func.value, model, depth)
         if named in _DRAWS_A_BATCH and first is not None:
             return usual_number(call.args[-1], model, depth)
-    return _of_result(call, model, depth)
+    return _of_output(call, model, depth)
 
 
 def _stacks_rows(call: ast.Call) -> bool:
@@ -221,21 +221,18 @@ def _stacks_rows(call: ast.Call) -> bool:
     return all(isinstance(each, ast.Constant) and each.value == 0 for each in (*given, *call.args[1:2]))
 
 
-def _of_result(call: ast.Call, model: SemanticModel, depth: int) -> int | None:
-    """Return the length of what a function or network of this file returns, if that is always the same
-    expression: `torch.stack([critic(obs) for critic in self.critics])` in `forward`.
+def _of_output(call: ast.Call, model: SemanticModel, depth: int) -> int | None:
+    """Return the length of the output of a network of this file, if its method always returns the same
+    expression: `torch.stack([critic(obs) for critic in self.critics])`.
     """
     run = model.nn.network_run(call)
-    if run is not None:
-        path = f"{model.types.type_of(run[0]).of}().{run[1]}"
-        functions = model.index.callables(path, model.analysis.name)
-    else:
-        functions = model.types.call_targets(call)
+    path = f"{model.types.type_of(run[0]).of}().{run[1]}" if run is not None else ""
+    functions = model.index.callables(path, model.analysis.name) if path else []
     function = model.types.definition(functions[0]) if len(functions) == 1 else None
     parts = descendants(function) if function is not None else ()
     match [part.value for part in parts if isinstance(part, ast.Return)]:
-        case [ast.expr() as result]:
-            return length_of(result, model, depth)
+        case [ast.expr() as output]:
+            return length_of(output, model, depth)
     return None
 
 

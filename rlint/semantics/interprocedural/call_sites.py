@@ -221,6 +221,7 @@ def _call_site(
         reads=items_read(call, analysis),
         unpacks=items_unpacked(call, analysis),
         unpacked=tuple(_unpacked(call, analysis)) if are_exported else (),
+        is_learned=gradients.concerned and gradients.is_learned(call),
     )
 
 

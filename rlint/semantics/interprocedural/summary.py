@@ -90,6 +90,7 @@ class CallSite:
     unpacks: int = 0  # the number of variables that its result is unpacked to
     # position of `*values`, or "**" of `**options`, with the type of what is unpacked
     unpacked: tuple[tuple[str, Type], ...] = ()
+    is_learned: bool = False  # does the gradient of its result reach what the file calls `backward` on?
 
 
 @frozen

@@ -17,7 +17,7 @@ from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.nn.gradient_flow import ITEM, GradientFlow
 from rlint.semantics.nn.gradient_sinks import ENDS, LEARNS, TAKES, GradientTrace, SinkKind
 from rlint.semantics.nn.gradient_sources import GradientSources
-from rlint.semantics.nn.learned_parameters import learned_bindings, learned_parameters
+from rlint.semantics.nn.learned_parameters import learned_bindings, learned_calls, learned_parameters
 from rlint.semantics.nn.optimizer_params import OptimizerParams
 from rlint.semantics.nn.recurrent_state import ends_of_results
 from rlint.syntax.last_names import calls_named, last_name
@@ -64,6 +64,14 @@ class GradientSummaries:
     def ends_of(self, call: ast.Call) -> tuple[int, ...]:
         """Return the items of a call's result whose gradient ends in the function around it; -1 for all."""
         return ends_of_results(call, self.gradients)
+
+    def is_learned(self, call: ast.Call) -> bool:
+        """Whether the gradient of a call's result reaches a value that the file calls `backward` on."""
+        return call in self._learned_calls
+
+    @cached_property
+    def _learned_calls(self) -> frozenset[ast.Call]:
+        return learned_calls(self.analysis.syntax, self.gradients.sources)
 
     def frozen(self) -> frozenset[str]:
         """Return the last names of the networks whose weights the file may freeze."""

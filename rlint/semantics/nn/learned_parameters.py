@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rlint.models.vocabulary import KEEP_GRAPH
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.interprocedural.call_targets import parameter_of
 from rlint.semantics.interprocedural.summary import FunctionSummary
+from rlint.semantics.nn.gradient_sources import GradientSources
 from rlint.syntax.last_names import calls_named
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import Function, SyntaxIndex
@@ -58,6 +59,16 @@ def learned_bindings(syntax: SyntaxIndex, definitions: ReachingDefinitions) -> d
             names = (node for node in descendants(binding.value) if isinstance(node, ast.Name))
             pending += [each for name in names for each in definitions.reaching(name)]
     return {function: seen for function, seen in found.items() if function not in kept}
+
+
+def learned_calls(syntax: SyntaxIndex, sources: Callable[[ast.expr], GradientSources]) -> frozenset[ast.Call]:
+    """Return the calls whose results the gradient of a value comes from that the file calls `backward` on."""
+    values: list[ast.expr] = []
+    for call in calls_named(_LEARNS, syntax):
+        values += call.args
+        if isinstance(call.func, ast.Attribute):
+            values.append(call.func.value)
+    return frozenset(source for value in values for source in sources(value).calls)
 
 
 def learns_all(targets: Sequence[FunctionSummary], call: ast.Call, argument: ast.AST) -> bool:
