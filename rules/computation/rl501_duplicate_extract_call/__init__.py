@@ -187,8 +187,9 @@ class DuplicateExtractCall(Rule):
             yield from self.check_loop(node, model)
             yield from self.check_methods(node, model)
             yield from self.check_index(node, model)
-            yield from self.check_default(node, model)
-            yield from self.check_measured(node, model)
+            if node.args:
+                yield from self.check_default(node, model)
+                yield from self.check_measured(node, model)
         if len(model.dataflow.equal_to(node)) < 2 or worth.is_setup(node, model):
             return
         if isinstance(node, ast.Call) and is_likely_copy(node, model):

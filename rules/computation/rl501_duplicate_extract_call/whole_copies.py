@@ -38,11 +38,12 @@ def measured_copy(call: ast.Call, model: SemanticModel) -> MeasuredCopy | None:
     """Return what a call copies or converts as a whole, if only the length or shape of the result is read:
     `len(np.array(states))`.
     """
-    called = model.names.qualified(call.func)
+    match call.args:
+        case [(ast.Name() | ast.Attribute() | ast.Subscript()) as copied]:
+            called = model.names.qualified(call.func)
+        case _:
+            return None
     if called not in _LISTS and called not in _CONVERTS:
-        return None
-    copied = call.args[0] if len(call.args) == 1 else None
-    if not isinstance(copied, (ast.Name, ast.Attribute, ast.Subscript)):
         return None
     tag = model.types.type_of(copied).tag
     is_unknown = tag is TypeTag.UNKNOWN and called in _CONVERTS
