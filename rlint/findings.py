@@ -295,8 +295,8 @@ class Finding:
     """How many networks its gradient steps update; 0 if that is not known."""
     runs: int = 1
     """How often calls run the place in each iteration of the training loop; 0 if loops repeat it, too."""
-    waits_for_simulator: bool = False
-    """Whether its environment steps are those of a slow simulator."""
+    waits_for_simulator: float = 0.0
+    """The seconds of its environment steps, at least, if they are those of a slow simulator."""
     only_on: tuple[str, ...] = ()
     """The only device types on which it has a cost, if the rule was measured on another one."""
     minor: str | None = None

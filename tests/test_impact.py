@@ -127,7 +127,7 @@ def test_the_step_of_a_simulator_takes_milliseconds() -> None:
     """What is much beside the step of a small environment is nothing beside that of a slow simulator."""
     place = replace(ONE, steps=(TrainingStep.ENVIRONMENT,), scale=ProgramScale.SMALL)
     small, slow = (
-        impact_of(replace(place, waits_for_simulator=waits), measured(20e-6)) for waits in (False, True)
+        impact_of(replace(place, waits_for_simulator=waits), measured(20e-6)) for waits in (0.0, 0.005)
     )
     assert small is not None
     assert slow is not None
@@ -142,7 +142,7 @@ def test_the_step_of_a_simulator_takes_milliseconds() -> None:
 def test_a_few_transfers_cost_little_where_a_simulator_steps(runs: int, level: ImpactLevel) -> None:
     """Though they were not measured on a GPU; 0 runs are many, in a loop."""
     place = replace(
-        ONE, steps=(TrainingStep.ENVIRONMENT,), only_on=("cuda",), waits_for_simulator=True, runs=runs
+        ONE, steps=(TrainingStep.ENVIRONMENT,), only_on=("cuda",), waits_for_simulator=0.005, runs=runs
     )
     found = impact_of(place, measured(20e-6))
     assert found is not None

@@ -11,7 +11,6 @@ from rlint.evidence.occurrences import read_occurrences
 from rlint.evidence.step_costs import step_costs
 from rlint.findings import Finding, Heat, Impact, ImpactLevel, ProgramScale, TrainingStep
 from rlint.frozen import frozen
-from rlint.models.rl import SLOW_STEP
 from rlint.regex import regex
 from rlint.registry.recorded_gain import Gain
 
@@ -62,8 +61,8 @@ algorithms, which usually take one for each."""
 COLLECTED_PER_GRADIENT_STEP = 1
 """Environment steps for each gradient step that learns from them: as in most off-policy algorithms; PPO takes
 six with its usual settings."""
-_SLOW_STEPS = (SLOW_STEP, 4 * SLOW_STEP)
-"""Seconds of an environment step of a slow simulator."""
+_SLOWER = 4
+"""A long environment step of a slow simulator takes so many times its shortest."""
 _FEW_RUNS = 2
 """As many transfers in a step are nothing beside a step of a slow simulator."""
 _FRAMES = ("frame", "image", "pixel", "screen")
@@ -279,7 +278,8 @@ def _seconds_of(
     least, most = (_SIZES_OF_ENVIRONMENTS if step is TrainingStep.ENVIRONMENT else _SIZES)[scale]
     small, large = costs[least], costs[most]
     if step is TrainingStep.ENVIRONMENT and finding.waits_for_simulator:
-        small, large = max(small, _SLOW_STEPS[0]), max(large, _SLOW_STEPS[1])
+        small = max(small, finding.waits_for_simulator)
+        large = max(large, _SLOWER * finding.waits_for_simulator)
     if step is TrainingStep.GRADIENT:
         small *= max(1, finding.updates)
     return small, max(small, large)

@@ -55,17 +55,16 @@ SIMULATORS = frozenset(
 millisecond to many. One of `pybullet_envs` was measured at 0.34 to 0.45 ms (walkers) and 2.4 ms (Minitaur).
 """
 
-SLOW_SIMULATORS = frozenset(
-    """airsim carla gym_unity highway_env malmo minedojo minerl mlagents mlagents_envs pysc2 rclpy rospy smac
-    smacv2 unityagents unitytrainers""".split()
-)
-"""Libraries of environments that a program waits for: other programs in their own processes, and robots. A
-step takes at least `SLOW_STEP`: 20 ms are reported for Unity with small images (ml-agents issue 299), 6 ms
-with learning for StarCraft (2 million steps in 3.5 hours, SMIX issue 5); one of highway-env was measured at
-18 ms or more.
+SLOW_SIMULATORS = {
+    **dict.fromkeys("pysc2 smac smacv2".split(), 5e-3),
+    **dict.fromkeys("gym_unity mlagents mlagents_envs unityagents unitytrainers".split(), 10e-3),
+    **dict.fromkeys("airsim carla highway_env malmo minedojo minerl rclpy rospy".split(), 20e-3),
+}
+"""Libraries of environments that a program waits for, with the seconds that a step takes at least: other
+programs in their own processes, those that render a world for each step, and robots. 20 ms are reported for
+Unity with small images (ml-agents issue 299), 6 ms with learning for StarCraft (2 million steps in 3.5 hours,
+SMIX issue 5); one of highway-env was measured at 18 ms (its fast version) and 180 ms.
 """
-SLOW_STEP = 5e-3
-"""Seconds of an environment step of a slow simulator, at least."""
 
 DEVICE_SIMULATORS = frozenset(
     "brax genesis isaacgym isaacgymenvs isaaclab isaacsim mani_skill mjlab mujoco_playground omni".split()

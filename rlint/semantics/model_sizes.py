@@ -66,9 +66,11 @@ class SizeQueries:
             return 0
         return beat.runs if beat.runs > FEW_CALLS or not beat.repeated else 0
 
-    def waits_for_simulator(self) -> bool:
-        """Whether the environments of the program are those of a simulator with slow steps."""
-        return self._program.slow_simulators.include(self._model.symbols.module.module)
+    def waits_for_simulator(self) -> float:
+        """Return the seconds, at least, of an environment step of the simulator that the program waits for; 0
+        if it waits for none.
+        """
+        return self._program.slow_simulators.seconds(self._model.symbols.module.module)
 
     def learns_from_steps(self, node: ast.AST) -> bool:
         """Whether a loop around a node, or around the calls that lead to it, steps environments in

@@ -123,4 +123,4 @@ def train(env, agents):
 def test_programs_that_wait_for_a_simulator(imports: str, waits: bool) -> None:
     """Unless they also use environments that may be fast."""
     model = model_of(f"{imports}\nenv = Env()\nwhile True:\n    env.step(0)\n")
-    assert model.sizes.waits_for_simulator() is waits
+    assert bool(model.sizes.waits_for_simulator()) is waits

@@ -252,7 +252,7 @@ class NoReplaceChoice(Rule):
 
     def choice(self, draw: Draw, population: Population, model: SemanticModel) -> Finding | None:
         """Return a finding for `np.random.choice(n, k, replace=False)`, and for draws with probabilities."""
-        p, replace = draw.given.get("p"), draw.given.get("replace")
+        p, replace = _chosen(draw.given.get("p"), model), draw.given.get("replace")
         once = is_constant(replace, value=False) or is_off_by_default(replace, model)
         weighted = p is not None and not is_constant(p, None)
         if not (weighted or (once and not draw.generator)):
@@ -319,6 +319,16 @@ class NoReplaceChoice(Rule):
         if not counts_a_store(count, model) or is_kept_small(count, at, model):
             return False
         return model.frequency.heat_of(at).level >= self.heat
+
+
+def _chosen(value: ast.expr | None, model: SemanticModel) -> ast.expr | None:
+    """Return the alternative of a conditional expression that the program takes, if its settings tell."""
+    while isinstance(value, ast.IfExp):
+        outcome = model.branches.outcome(value.test)
+        if outcome is None:
+            break
+        value = value.body if outcome else value.orelse
+    return value
 
 
 def _is_begun_at_first(part: ast.expr, size: ast.expr) -> bool:

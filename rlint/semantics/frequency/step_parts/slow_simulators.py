@@ -17,11 +17,11 @@ class SlowSimulators:
 
     def __init__(self, graph: CallGraph) -> None:
         self._graph = graph
-        self._known: dict[str, bool] = {}
+        self._known: dict[str, float] = {}
 
-    def include(self, module: str) -> bool:
-        """Whether the program of a module waits for such a simulator. False if it also uses others, or
-        creates environments by their names in Gym, which may be fast.
+    def seconds(self, module: str) -> float:
+        """Return the seconds that the program of a module waits for such a simulator in each step, at least.
+        0 if it also uses others, or creates environments by their names in Gym, which may be fast.
         """
         program = self._graph.program(module)
         known = self._known.get(program)
@@ -29,15 +29,17 @@ class SlowSimulators:
             known = self._known[program] = self._waits(program)
         return known
 
-    def _waits(self, program: str) -> bool:
+    def _waits(self, program: str) -> float:
         files = [
             each
             for each in self._graph.index.modules.values()
             if not each.is_test and self._graph.program(each.module) == program
         ]
         imported = frozenset().union(*map(_packages, files))
-        is_only_kind = imported & (SIMULATORS | SLOW_SIMULATORS) <= SLOW_SIMULATORS
-        return bool(imported & SLOW_SIMULATORS) and is_only_kind and not any(map(_makes_others, files))
+        slow = imported & SLOW_SIMULATORS.keys()
+        if not slow or imported & SIMULATORS - slow or any(map(_makes_others, files)):
+            return 0.0
+        return min(SLOW_SIMULATORS[package] for package in slow)
 
 
 def _makes_others(file: ModuleSummary) -> bool:
