@@ -57,8 +57,7 @@ class BranchQueries:
         if known:
             return known
         cls = self._model.symbols.class_at(node)
-        option = self._program.why_off(cls) if cls is not None else ""
-        return f"`{option}` is off {self._where}" if option else ""
+        return self._program.why_off(cls) if cls is not None else ""
 
     def why_off_at(self, call: ast.Call, node: ast.AST) -> str:
         """Return why a node of the function that a call runs does not run by default, given what the call
@@ -153,9 +152,7 @@ class BranchQueries:
 
     @cached_property
     def _where(self) -> str:
-        """Return in words where the options of the program are set."""
-        has_files = self._program.is_configured(self._model.module.module)
-        return "in all configurations of this project" if has_files else "by default"
+        return self._program.where_set(self._model.module.module)
 
     @cached_property
     def _tests(self) -> BranchTests:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import ast
 
 from rlint.regex import regex
-from rlint.syntax.syntax_index import SyntaxIndex
+from rlint.syntax.last_names import last_name
+from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 
 _IN_TEXT = regex(r"(?:^|[.:])(\w*[A-Z]\w*)$")
 _LONGEST = 200
+_TESTS_CLASS = frozenset({"isinstance", "issubclass", "super", "cast"})
+_TYPES = (ast.arg, ast.AnnAssign, *FUNCTIONS)
+"""Nodes with annotations."""
 
 
 def own_classes(syntax: SyntaxIndex) -> dict[str, ast.ClassDef]:
@@ -23,6 +27,24 @@ def imported_originals(syntax: SyntaxIndex) -> dict[str, str]:
         for node in syntax.of_type(ast.ImportFrom)
         for alias in node.names
     }
+
+
+def may_make_object(use: ast.Name, syntax: SyntaxIndex) -> bool:
+    """Whether a use of the name of a class may lead to an object of exactly this class."""
+    child: ast.AST = use
+    for parent in syntax.ancestors(use):
+        if isinstance(parent, ast.ClassDef):
+            return child not in parent.bases
+        if isinstance(parent, ast.Call):
+            return child is parent.func or last_name(parent.func) not in _TESTS_CLASS
+        if isinstance(parent, _TYPES):
+            return child is not getattr(parent, "annotation", None) and child is not getattr(
+                parent, "returns", None
+            )
+        if isinstance(parent, ast.stmt):
+            return True
+        child = parent
+    return True
 
 
 def class_in_text(text: str) -> str | None:

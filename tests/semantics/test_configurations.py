@@ -164,3 +164,131 @@ def test_constants_by_their_keys() -> None:
 def test_what_is_no_yaml_has_no_values(text: bytes) -> None:
     """No error, and no long wait."""
     assert yaml_values(text) == []
+
+
+LEARNERS = """\
+import torch
+from torch.distributions import Normal
+
+
+class Learner:
+    def __init__(self, args):
+        self.args = args
+        self.net = torch.nn.Linear(4, 2)
+        if args.mixer == "deep":
+            self.mixer = Deep(self.net)
+
+    def learn(self, state):
+        if len(state) > 4:
+            return self.mixer.mix(state)
+        return Normal(self.net(state), 2.0).sample()
+
+
+class Counterfactual(Learner):
+    def learn(self, state):
+        return Normal(self.net(state), 3.0).sample()
+
+
+class Deep:
+    def __init__(self, net):
+        self.part = Part(net)
+
+    def mix(self, state):
+        return self.part.of(state)
+
+
+class Part:
+    def __init__(self, net):
+        self.net = net
+
+    def of(self, state):
+        return Normal(self.net(state), 4.0).sample()
+"""
+REGISTRY = """\
+from learners import Counterfactual, Learner
+
+REGISTRY = {}
+REGISTRY["plain"] = Learner
+REGISTRY["coma"] = Counterfactual
+"""
+RUN = """\
+import sys
+import yaml
+from registry import REGISTRY as learner_registry
+
+args = Options(yaml.safe_load(open(sys.argv[1])))
+learner = learner_registry[args.learner](args)
+state = env.reset()
+while True:
+    state = env.step(learner.learn(state))
+    learner.net(state).sum().backward()
+    learner.optimizer.step()
+"""
+
+
+def bases(folder: Path, files: dict[str, str]) -> dict[float, str]:
+    """Return the basis of the impact of each distribution in `learners.py`, by its scale."""
+    given = {"pyproject.toml": "", "learners.py": LEARNERS, "registry.py": REGISTRY, "run.py": RUN, **files}
+    for name, text in given.items():
+        (folder / name).write_text(text)
+    arguments = ["check", "--isolated", "--no-cache", "--select", "RL321", "--output-format", "json"]
+    found = json.loads(CliRunner().invoke(cli, [*arguments, str(folder)]).output)
+    lines = (folder / "learners.py").read_text().splitlines()
+    return {
+        float(lines[each["location"]["row"] - 1].partition("), ")[2][:3]): each["impact"]["basis"]
+        for each in found
+    }
+
+
+@pytest.mark.parametrize(
+    ("files", "is_off"),
+    [
+        ({"a.yaml": "learner: plain\nmixer: wide"}, True),
+        ({"a.yaml": "learner: plain\nmixer: wide", "b.yaml": "learner: coma\nmixer: deep"}, False),
+        ({"a.yaml": "lr: 0.1"}, False),
+    ],
+)
+def test_classes_that_no_configuration_selects(files: dict[str, str], is_off: bool, tmp_path: Path) -> None:
+    """In a registry, in a branch on a choice, and as a part of such a class."""
+    found = bases(tmp_path, files)
+    none = "it only runs if an option is set: no configuration of this project has"
+    assert found[3.0].startswith(f"{none} `learner: coma`") == is_off
+    assert found[4.0].startswith(f"{none} `mixer: deep`") == is_off
+    assert "option" not in found[2.0]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"run.py": RUN.replace("[args.learner]", "[sys.argv[2]]")},
+        {"run.py": RUN + "for each in learner_registry.values(): each(args)\n"},
+        {"run.py": RUN + "Other = learner_registry['coma']\n"},
+        {"other.py": "import registry\nfrom run import args\nregistry.REGISTRY[find()](args)\n"},
+        {"other.py": "from registry import *\nfrom run import args\nREGISTRY[find()](args)\n"},
+        {"other.py": "from registry import REGISTRY\nfrom run import args\nmake(REGISTRY, args)\n"},
+        {"registry.py": f"{REGISTRY}\ndef make(name):\n    return REGISTRY[name]\n"},
+        {"registry.py": f"{REGISTRY}\nDEFAULT = Counterfactual\n"},
+        {"learners.py": LEARNERS.replace("class Counterfactual", "@register\nclass Counterfactual")},
+        {"run.py": f"{RUN}\nargs.learner = find()\n"},
+    ],
+)
+def test_classes_that_may_be_looked_up(files: dict[str, str], tmp_path: Path) -> None:
+    """By other keys, by code that is not understood, or without the registry."""
+    assert "option" not in bases(tmp_path, {"a.yaml": "learner: plain\nmixer: wide", **files})[3.0]
+
+
+def test_a_class_whose_subclass_is_selected(tmp_path: Path) -> None:
+    """Its methods run for objects of the subclass."""
+    derived = "\n\nclass Deeper(Deep):\n    pass\n"
+    used = LEARNERS.replace(
+        "        if args.mixer", "        self.other = Deeper(self.net)\n        if args.mixer"
+    )
+    given = {"a.yaml": "learner: plain\nmixer: wide", "learners.py": used + derived}
+    assert "option" not in bases(tmp_path, given)[4.0]
+
+
+def test_a_registry_that_is_a_display(tmp_path: Path) -> None:
+    """All of its items at once."""
+    display = 'REGISTRY = {"plain": Learner, "coma": Counterfactual}\n'
+    given = {"a.yaml": "learner: plain", "registry.py": REGISTRY.partition("\nREGISTRY")[0] + "\n" + display}
+    assert "`learner: coma`" in bases(tmp_path, given)[3.0]

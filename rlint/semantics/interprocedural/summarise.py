@@ -37,6 +37,7 @@ from rlint.semantics.effects.replaced_functions import replaced_in
 from rlint.semantics.effects.shown_values import shown_names
 from rlint.semantics.effects.stored_parts import stored_parts
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.frequency.branches.class_registries import registry_lookups
 from rlint.semantics.frequency.branches.declared_options import options_of
 from rlint.semantics.frequency.branches.switched_classes import switched_classes
 from rlint.semantics.frequency.drivers import Driver
@@ -161,6 +162,7 @@ def summarise(analysis: FileAnalysis, path: str, intern: Interner | None = None)
     summary.classes_used, summary.classes_created = classes_used(analysis, summary.star_imports)
     summary.definition_uses = definition_uses(analysis, summary.star_imports)
     summary.switched = switched_classes(analysis)
+    summary.registries = registry_lookups(analysis)
     summary.stored_parts = stored_parts(analysis)
     _describe_observers(summary, analysis)
     summary.mentions = mentions_of(analysis, summary.attributes_read)

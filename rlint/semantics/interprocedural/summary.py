@@ -9,7 +9,8 @@ from rlint.frozen import frozen, mutable
 from rlint.models.effect import PURE, Effect
 from rlint.models.value_type import UNKNOWN, Type, TypeTag
 from rlint.semantics.effects.stored_parts import StoredPart
-from rlint.semantics.frequency.branches.declared_options import Choices, Given
+from rlint.semantics.frequency.branches.declared_options import Given
+from rlint.semantics.frequency.branches.option_choices import Choice
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard
 from rlint.semantics.interprocedural.mentions.reference import Reference
@@ -360,8 +361,10 @@ class ModuleSummary:
     )  # (see program_settings.py)
     # settings, with the constants that the file gives to them (see declared_options.py)
     options: dict[str, tuple[Given, ...]] = field(default_factory=dict)
-    # classes that it uses only in branches, with the option that each use needs (see switched_classes.py)
-    switched: dict[str, tuple[Choices, ...]] = field(default_factory=dict)
+    # classes that it uses only under conditions, with those around each use (see switched_classes.py)
+    switched: dict[str, tuple[tuple[Choice, ...], ...]] = field(default_factory=dict)
+    # dicts of classes, with the options by which it looks classes up (see class_registries.py)
+    registries: dict[str, tuple[str, ...]] = field(default_factory=dict)
     stored: tuple[tuple[str, tuple[str, ...]], ...] = ()  # attributes, with functions that they may hold
     given: tuple[tuple[str, str, Type], ...] = ()  # attributes set on known objects (see given_attributes.py)
     registered: tuple[tuple[str, str], ...] = ()  # functions that libraries call, with the purpose

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from rlint.regex import regex
+from rlint.semantics.frequency.branches.option_choices import option_of
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import defaults_of
 from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
 
 Given = tuple["bool | int | str | None", bool]
 """A constant, and whether it is the default of a declaration; other values are `UNKNOWN_VALUE`."""
-Choices = tuple[tuple[str, bool], ...]
-"""Options, and whether a line needs each to be on."""
 
 UNKNOWN_VALUE: Final = "?"
 _ANY_TEXT: Final = "text …"
@@ -102,17 +101,26 @@ def _of_stores(syntax: SyntaxIndex) -> Iterator[_Named]:
 
 
 def _is_part(target: ast.expr, value: ast.expr, syntax: SyntaxIndex) -> bool:
-    """Whether an assignment gives an object a part named after the option that selects it
-    (`self.mixer = Mixer(args)` if `args.mixer` is set), which is no value of the option. Objects that hold
-    options, judging by the name of their class, are given values of options.
+    """Whether an assignment names an object after the option that selects it (`self.mixer = Mixer(args)` if
+    `args.mixer` is set, `learner = LEARNERS[args.learner](args)`), which is no value of the option. Objects
+    that hold options, judging by the name of their class, are given values of options.
     """
-    match target, value:
-        case ast.Attribute(value=ast.Name(id="self")), ast.Call(func=func):
-            function = syntax.function(target)
-            cls = syntax.parents[function] if function is not None else None
-            makes_object = _CLASS.match(last_name(func) or "") is not None
-            return makes_object and isinstance(cls, ast.ClassDef) and not _HOLDS_OPTIONS.search(cls.name)
+    if not isinstance(value, ast.Call):
+        return False
+    match target:
+        case ast.Attribute(value=ast.Name(id="self"), attr=name):
+            cls = syntax.class_of(target)
+            if cls is None or _HOLDS_OPTIONS.search(cls.name):
+                return False
+            return _CLASS.match(last_name(value.func) or "") is not None or _is_looked_up(value, name)
+        case ast.Name(id=name):
+            return _is_looked_up(value, name)
     return False
+
+
+def _is_looked_up(call: ast.Call, option: str) -> bool:
+    """Whether a call creates an object of a class that an option selects."""
+    return isinstance(call.func, ast.Subscript) and option_of(call.func.slice) == option
 
 
 def _declares_settings(function: Function | None) -> bool:

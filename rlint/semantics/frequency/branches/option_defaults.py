@@ -67,6 +67,10 @@ class OptionDefaults:
         """Whether the program of a module reads its settings from files."""
         return self._graph.program(module) in self._configured
 
+    def where(self, module: str) -> str:
+        """Return in words where the options of the program of a module are set."""
+        return "in all configurations of this project" if self.is_configured(module) else "by default"
+
     def values(self, name: str, module: str) -> frozenset[object] | None:
         """Return the values that an option has by default: a switch that is off, or a choice of strings. None
         if it may have others: if the program sets it at any place, computes it, or reads its settings from

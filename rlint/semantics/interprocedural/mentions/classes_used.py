@@ -5,14 +5,9 @@ from __future__ import annotations
 import ast
 
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.syntax.class_names import class_in_text, imported_originals, own_classes
-from rlint.syntax.last_names import last_name
-from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
+from rlint.syntax.class_names import class_in_text, imported_originals, may_make_object, own_classes
+from rlint.syntax.syntax_index import SyntaxIndex
 from rlint.syntax.walk import is_in
-
-_TESTS_CLASS = frozenset({"isinstance", "issubclass", "super", "cast"})
-_TYPES = (ast.arg, ast.AnnAssign, *FUNCTIONS)
-"""Nodes with annotations."""
 
 
 def classes_used(
@@ -27,7 +22,8 @@ def classes_used(
     own = own_classes(syntax)
     imported = imported_originals(syntax)
     used = _named_by_strings(syntax)
-    created = set(used)
+    decorated = {name for name, cls in own.items() if cls.decorator_list}  # which may register the class
+    created = used | decorated
     for name in syntax.variables.names:
         if name.islower() or not (name in own or name in imported or star_imports):
             continue
@@ -35,32 +31,14 @@ def classes_used(
         may_create = name not in own and name not in imported
         if name in own:
             uses = [use for use in uses if not is_in(use, own[name])]
-            may_create = bool(own[name].decorator_list)  # which may register the class
+            may_create = name in decorated
             if not (uses or may_create):
                 continue
         original = name if name in own else imported.get(name, name)
         used.add(original)
-        if may_create or any(_may_create(use, syntax) for use in uses):
+        if may_create or any(may_make_object(use, syntax) for use in uses):
             created.add(original)
     return frozenset(used), frozenset(created)
-
-
-def _may_create(use: ast.Name, syntax: SyntaxIndex) -> bool:
-    """Whether a use of the name of a class may lead to an object of exactly this class."""
-    child: ast.AST = use
-    for parent in syntax.ancestors(use):
-        if isinstance(parent, ast.ClassDef):
-            return child not in parent.bases
-        if isinstance(parent, ast.Call):
-            return child is parent.func or last_name(parent.func) not in _TESTS_CLASS
-        if isinstance(parent, _TYPES):
-            return child is not getattr(parent, "annotation", None) and child is not getattr(
-                parent, "returns", None
-            )
-        if isinstance(parent, ast.stmt):
-            return True
-        child = parent
-    return True
 
 
 def _named_by_strings(syntax: SyntaxIndex) -> set[str]:

@@ -8,6 +8,7 @@ from rlint.semantics.frequency.branches.option_defaults import OptionDefaults
 from rlint.semantics.interprocedural.call_graph import CallGraph
 from rlint.semantics.interprocedural.mentions.reached_definitions import ReachedDefinitions
 from rlint.semantics.interprocedural.mentions.uncalled_methods import UncalledMethods
+from rlint.semantics.interprocedural.mentions.unselected_classes import UnselectedClasses
 from rlint.semantics.interprocedural.mentions.unused_classes import UnusedClasses
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
 
@@ -58,27 +59,13 @@ class ProgramUsage:
         """
         return self._options.values(name, module)
 
-    def is_configured(self, module: str) -> bool:
-        """Whether the program of a module reads its settings from files."""
-        return self._options.is_configured(module)
+    def where_set(self, module: str) -> str:
+        """Return in words where the options of the program of a module are set."""
+        return self._options.where(module)
 
     def why_off(self, cls: ClassSummary) -> str:
-        """Return the option without which the program creates no object of a class, if it is off by default:
-        all files that use the class do so in branches on such options. "" otherwise.
-        """
-        name = cls.qualname.rpartition(".")[2]
-        if "." in cls.qualname or self._unused.is_attribute(name):
-            return ""
-        found = ""
-        for module in self._index.every_module():
-            if module.is_test or name not in module.classes_created:
-                continue
-            for choices in module.switched.get(name, ((),)):
-                options = (option for option, on in choices if on)
-                found = next((each for each in options if self._options.off_values(each, module.module)), "")
-                if not found:
-                    return ""
-        return found
+        """Return why the program creates no object of a class by default; "" if it may create some."""
+        return self._unselected.why(cls)
 
     @cached_property
     def _options(self) -> OptionDefaults:
@@ -91,6 +78,10 @@ class ProgramUsage:
     @cached_property
     def _uncalled(self) -> UncalledMethods:
         return UncalledMethods(self._graph, self._unused, self._reached)
+
+    @cached_property
+    def _unselected(self) -> UnselectedClasses:
+        return UnselectedClasses(self._index, self._unused, self._options)
 
     @cached_property
     def _unused(self) -> UnusedClasses:
