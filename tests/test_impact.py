@@ -1377,3 +1377,52 @@ def test_a_pause_costs_its_length(tmp_path: Path, pause: str, level: str) -> Non
     (found,) = findings_in(tmp_path, "RL610")
     assert found["impact"]["level"] == level
     assert f"takes {float(pause):.2g} s of every environment step" in found["impact"]["basis"]
+
+
+NOISE = """\
+import torch
+from torch import nn
+
+
+class Learner:
+    def __init__(self, device="cuda"):
+        self.device = device
+        self.actor, self.critic = nn.Linear(8, 2).to(device), nn.Linear(10, 1).to(device)
+        self.actor_optimizer = torch.optim.Adam(self.actor.parameters())
+        self.critic_optimizer = torch.optim.Adam(self.critic.parameters())
+
+    def learn(self, states, batch_size, repeats):
+        drawn = torch.rand(SIZE, 2).to(self.device)
+        loss = self.critic(torch.cat([states, drawn], 1)).mean()
+        self.critic_optimizer.zero_grad()
+        loss.backward()
+        self.critic_optimizer.step()
+        loss = self.critic(torch.cat([states, self.actor(states)], 1)).mean()
+        self.actor_optimizer.zero_grad()
+        loss.backward()
+        self.actor_optimizer.step()
+
+
+def train(memory, steps):
+    learner = Learner()
+    for _ in range(steps):
+        learner.learn(memory.sample(100), 100, 10)
+"""
+
+
+@pytest.mark.parametrize(
+    ("size", "level"),
+    [
+        ("batch_size", "low"),
+        ("len(states)", "low"),
+        ("batch_size * repeats", "unknown"),
+        ("8_000", "unknown"),
+    ],
+)
+def test_one_small_tensor_matters_little_beside_several_networks(
+    size: str, level: str, tmp_path: Path
+) -> None:
+    """Unless it has many numbers, or its rows are repeated."""
+    (tmp_path / "learner.py").write_text(NOISE.replace("SIZE", size))
+    (found,) = findings_in(tmp_path, "RL205")
+    assert found["impact"]["level"] == level

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import math
+from collections.abc import Iterator
 
-from rlint.rule import ProgramScale, SemanticModel, Trait, models
+from rlint.rule import ProgramScale, SemanticModel, Trait, descendants, models
 from rlint.rules.transfers._shared.creations import Creation, copies_nothing
 from rlint.rules.transfers._shared.device_moves import DeviceMove
 from rlint.rules.transfers._shared.in_steps import (
@@ -23,6 +25,10 @@ _ACTION = "a step of the environment waits for its action in any case, and takes
 _LONG_STEP = "one copy beside the gradient step of a large network, which takes far longer"
 _FILLS = models.having(Trait.ALLOCATES, "torch") | {"torch.arange", "torch.linspace"}
 _FEW_DIMENSIONS = 2
+_ONE_SMALL = "one small tensor beside a gradient step of several networks, which takes far longer"
+_SEVERAL = 2
+_MANY = 10_000
+"""Drawing and copying so many numbers takes as long as running a small layer."""
 
 
 def why_cheap(creation: Creation, data: list[ast.Call], model: SemanticModel) -> str | None:
@@ -42,6 +48,8 @@ def why_cheap(creation: Creation, data: list[ast.Call], model: SemanticModel) ->
     learns = is_in_gradient_steps(move, model)
     if learns and model.program.scale() is ProgramScale.LARGE and not _draws_many(creation.made, model):
         return _LONG_STEP
+    if learns and _is_one_of_much(move, creation.made, model):
+        return _ONE_SMALL
     made = creation.made
     is_drawn = made.drawn_from or made.drawn_by is not None or made.filled_by is not None
     is_constant = not is_drawn and all(_is_small_constant(call, model) for call in calls)
@@ -53,6 +61,39 @@ def why_cheap_in_branches(move: DeviceMove, made: list[ast.Call], model: Semanti
     if any(is_data(call, model) for call in made):
         return _HOST_DATA
     return _ACTION if is_only_in_environment_steps(move.call, model) else None
+
+
+def _is_one_of_much(move: ast.Call, made: MadeTensor, model: SemanticModel) -> bool:
+    """Whether a tensor is created once in each gradient step of several networks, and no large one as far as
+    it is known: repeated rows (`batch * repeats`) and networks for images suggest many numbers.
+    """
+    if model.sizes.updates(move) < _SEVERAL or model.sizes.runs(move) != 1:
+        return False
+    sizes = [size for call in made.calls for size in _dimensions(call)]
+    if any(isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mult) for part in _values(sizes, model)):
+        return False
+    numbers = [model.sizes.number(size) for size in sizes]
+    if model.program.scale() is ProgramScale.LARGE and None in (numbers or [None]):
+        return False
+    return math.prod(number for number in numbers if number is not None) < _MANY
+
+
+def _dimensions(call: ast.Call) -> list[ast.expr]:
+    """Return the sizes that a call passes, in a tuple or one by one."""
+    match call.args:
+        case [ast.Tuple(elts=sizes) | ast.List(elts=sizes)]:
+            return sizes
+    return call.args
+
+
+def _values(sizes: list[ast.expr], model: SemanticModel) -> Iterator[ast.AST]:
+    """Yield the parts of sizes, and of the values of variables in them."""
+    for size in sizes:
+        yield from descendants(size)
+        if isinstance(size, ast.Name):
+            for binding in model.dataflow.definitions(size):
+                if binding.value is not None and not binding.path:
+                    yield from descendants(binding.value)
 
 
 def _draws_many(made: MadeTensor, model: SemanticModel) -> bool:
