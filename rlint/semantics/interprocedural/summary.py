@@ -158,7 +158,9 @@ class FunctionSummary:
     # parameters of which no gradient leaves if they are tensors, as far as these functions let none leave: as
     # `passed_gradients`, or with an empty path if it ends here
     ends_tensors: tuple[tuple[str, str, str], ...] = ()
-    plain_results: tuple[int, ...] = ()  # items of the tuples that it returns which carry no gradient
+    plain_results: tuple[int, ...] = ()  # items of the tuples that it returns which carry no gradient …
+    # … and those that only hold results of these steps of environments: rewards
+    stepped_results: tuple[tuple[int, str], ...] = ()
     saves: bool = False  # writes a checkpoint in each call (see checkpoints.py)
     sets: tuple[tuple[str, str], ...] = ()  # attributes that it sets, and their objects (see immutability.py)
     update_intervals: tuple[int, ...] = ()  # the lines of intervals at which it takes a gradient step itself

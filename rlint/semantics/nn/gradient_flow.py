@@ -13,6 +13,7 @@ from rlint.models import gradient_rules as facts
 from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.dataflow.value_flow import Beyond, Cause, Sink
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.interprocedural.call_targets import parameter_of
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
 from rlint.semantics.nn.autograd import LocalAutograd
@@ -350,9 +351,41 @@ class GradientFlow:
         if self.project is None or not isinstance(call, ast.Call):
             return frozenset()
         targets = self._targets(call)
-        if not targets or not all(target.plain_results for target in targets):
+        if not targets or not all(target.plain_results or target.stepped_results for target in targets):
             return frozenset()
-        return frozenset.intersection(*(frozenset(target.plain_results) for target in targets))
+        return frozenset.intersection(*map(self._plain_items_of, targets))
+
+    def _plain_items_of(self, function: FunctionSummary) -> frozenset[int]:
+        """Return the items of a function's results that carry no gradient."""
+        open_items = {
+            item
+            for item, path in function.stepped_results
+            if not self._is_of_library(path.rpartition(".")[0], function.module)
+        }
+        stepped = {item for item, _ in function.stepped_results}
+        return frozenset(function.plain_results) | (stepped - open_items)
+
+    def _is_of_library(self, path: str, module: str) -> bool:
+        """Whether an access path leads to an environment whose class no file of the project defines."""
+        assert self.project is not None
+        kind = self.project.resolve(path, module)
+        return kind.tag is TypeTag.ENVIRONMENT and self.project.class_of(kind) is None
+
+    def steps_environment(self, call: ast.Call) -> bool:
+        """Whether a call takes a step of an environment: `env.step(action)`."""
+        return (
+            isinstance(call.func, ast.Attribute)
+            and self.analysis.loops.driver_of(call) is Driver.ENVIRONMENT_STEP
+        )
+
+    def gives_numbers(self, call: ast.Call) -> bool:
+        """Whether a call takes a step of an environment of a library, which returns arrays and numbers."""
+        if self.project is None or not isinstance(call.func, ast.Attribute):
+            return False
+        kind = self.analysis.types.type_of(call.func.value)
+        if kind.tag is not TypeTag.ENVIRONMENT or self.project.class_of(kind) is not None:
+            return False
+        return self.steps_environment(call)
 
     def is_of_network(self, method: FunctionSummary) -> bool:
         """Whether a function is a method of a network that returns the output of layers, or of its parts."""

@@ -260,6 +260,8 @@ class GradientOrigins:
                 yield call.func.value
                 yield from arguments
                 return
+        if self.gradients.gives_numbers(call):
+            return
         self.calls[call] = None
         yield from (each for each in arguments if not self.gradients.ends_in_function(call, each))
 

@@ -101,7 +101,7 @@ class GradientSummaries:
                 paths[""] = None
         summary.gradient_from = tuple(paths)
         summary.runs = tuple(name for name in runs if name in summary.call_parameters)
-        summary.plain_results = self._plain_results(returned)
+        summary.plain_results, summary.stepped_results = self._plain_results(returned)
         summary.learned_results = self._learned_results(node, returned)
         if (any(paths) or runs) and node.name != "forward" and self._may_keep(node):
             summary.keeps_gradient = any(map(self._is_kept, self._calls(node)))
@@ -119,20 +119,29 @@ class GradientSummaries:
         values = [statement.value for statement in self.analysis.syntax.written.returns.get(node, ())]
         return [value for value in values if value is not None and not isinstance(value, ast.Constant)]
 
-    def _plain_results(self, returned: list[ast.expr]) -> tuple[int, ...]:
+    def _plain_results(self, returned: list[ast.expr]) -> tuple[tuple[int, ...], tuple[tuple[int, str], ...]]:
         """Return the items of returned tuples that surely carry no gradient: actions that are sampled or
-        converted, beside their log-probabilities.
+        converted, beside their log-probabilities. Those that only hold results of steps of environments, such
+        as rewards, come with the paths of these steps.
         """
         tuples = [value.elts for value in returned if isinstance(value, ast.Tuple)]
         if not tuples or len(tuples) != len(returned) or len({len(items) for items in tuples}) > 1:
-            return ()
+            return (), ()
         if any(isinstance(item, ast.Starred) for items in tuples for item in items):
-            return ()
-        return tuple(
-            place
-            for place, items in enumerate(zip(*tuples, strict=True))
-            if all(self._is_plain(item) for item in items)
-        )
+            return (), ()
+        plain: list[int] = []
+        stepped: list[tuple[int, str]] = []
+        for place, items in enumerate(zip(*tuples, strict=True)):
+            paths: dict[str, None] = {}
+            for item in items:
+                steps = self._steps_of(item)
+                if steps is None:
+                    break
+                paths.update(dict.fromkeys(steps))
+            else:
+                stepped += [(place, path) for path in paths]
+                plain += [] if paths else [place]
+        return tuple(plain), tuple(stepped)
 
     def _learned_results(
         self, node: Function, returned: list[ast.expr]
@@ -165,15 +174,27 @@ class GradientSummaries:
     def _learned_bindings(self) -> dict[Function, set[Binding]]:
         return learned_bindings(self.analysis.syntax, self.analysis.definitions)
 
-    def _is_plain(self, item: ast.expr) -> bool:
-        """Whether a value surely carries no gradient; variables of other scopes may."""
-        if self.gradients.sources(item) != _NONE:
-            return False
-        return all(
+    def _steps_of(self, item: ast.expr) -> tuple[str, ...] | None:
+        """Return the paths of the steps of environments of whose results a value consists, if it surely
+        carries no other gradient; variables of other scopes may.
+        """
+        sources = self.gradients.sources(item)
+        steps = [call for call in sources.calls if self.gradients.steps_environment(call)]
+        if (self.gradients.sources(item, steps) if steps else sources) != _NONE:
+            return None
+        paths = [self.gradients.path_of(step) for step in steps if not self._is_made_by_library(step)]
+        is_local = all(
             self.analysis.definitions.reaching(name) or self.analysis.names.qualified(name) is not None
             for name in descendants(item)
             if isinstance(name, ast.Name)
         )
+        return tuple(paths) if is_local and all(paths) else None
+
+    def _is_made_by_library(self, step: ast.Call) -> bool:
+        """Whether the environment that takes a step is known to be one of a library, of whatever class."""
+        assert isinstance(step.func, ast.Attribute)
+        kind = self.analysis.types.type_of(step.func.value)
+        return kind.tag is TypeTag.ENVIRONMENT and not kind.of
 
     def _is_given(self, called: ast.expr) -> TypeGuard[ast.Name]:
         """Whether the callee is an argument of the function."""
