@@ -14,6 +14,7 @@ from pathlib import Path
 from rlint.models.vocabulary import READ_SETTINGS
 from rlint.run_data import FileTask
 from rlint.semantics.frequency.branches.declared_options import options_of_configuration
+from rlint.semantics.frequency.program_settings import settings_of_configuration
 from rlint.semantics.imports.project_files import files_of_kind, project_root
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.source.files import read_regular
@@ -73,5 +74,7 @@ def _task(path: Path, root: Path, number: int) -> FileTask | None:
 def configuration_summary(task: FileTask) -> ModuleSummary:
     """Return the settings in a file; none if it is no YAML."""
     summary = ModuleSummary(task.module, task.name, "", is_configuration=True)
-    summary.options = options_of_configuration(yaml_values(task.content or b""))
+    values = yaml_values(task.content or b"")
+    summary.options = options_of_configuration(values)
+    summary.settings = settings_of_configuration(values)
     return summary

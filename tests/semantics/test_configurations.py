@@ -292,3 +292,49 @@ def test_a_registry_that_is_a_display(tmp_path: Path) -> None:
     display = 'REGISTRY = {"plain": Learner, "coma": Counterfactual}\n'
     given = {"a.yaml": "learner: plain", "registry.py": REGISTRY.partition("\nREGISTRY")[0] + "\n" + display}
     assert "`learner: coma`" in bases(tmp_path, given)[3.0]
+
+
+CRITIC = """\
+import sys
+import torch
+import yaml
+
+args = Options(yaml.safe_load(open(sys.argv[1])))
+
+
+class Critic(torch.nn.Module):
+    def __init__(self, n_agents=5):
+        super().__init__()
+        self.n_agents = n_agents
+        self.net = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.Tanh(), torch.nn.Linear(64, 1))
+
+    def forward(self, states):
+        return torch.cat([self.net(states[:, each]) for each in range(self.n_agents)], 1)
+
+
+critic = Critic(args.n_agents)
+optimizer = torch.optim.Adam(critic.parameters())
+for states in batches():
+    loss = critic(states).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("configurations", "number"),
+    [
+        ({"a.yaml": "task: {n_agents: 12}"}, 12),
+        ({"a.yaml": "N_AGENTS: 3", "b.yaml": "n_agents: 12", "c.yaml": "n_agents: 40"}, 12),
+        ({"a.yaml": "n_agents: [3, 4]"}, 5),
+        ({"a.yaml": "lr: 0.1"}, 5),
+    ],
+)
+def test_sizes(configurations: dict[str, str], number: int, tmp_path: Path) -> None:
+    """They replace the defaults of the code; the middle one of several counts."""
+    for name, text in {"pyproject.toml": "", "train.py": CRITIC, **configurations}.items():
+        (tmp_path / name).write_text(text)
+    arguments = ["check", "--isolated", "--no-cache", "--select", "RL314", "--output-format", "json"]
+    [found] = json.loads(CliRunner().invoke(cli, [*arguments, str(tmp_path)]).output)
+    assert f"(here {number} items)" in found["impact"]["basis"]

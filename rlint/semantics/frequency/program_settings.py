@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,19 @@ def settings_of(syntax: SyntaxIndex) -> dict[str, tuple[bool | int | None, ...]]
     return {name: tuple(values) for name, values in sorted(found.items())}
 
 
+def settings_of_configuration(
+    values: Iterable[tuple[str, object]],
+) -> dict[str, tuple[bool | int | None, ...]]:
+    """Return the whole numbers in a configuration file by their names, given its keys with their constants,
+    as far as the names may be those of sizes or intervals.
+    """
+    found: dict[str, set[int]] = {}
+    for name, value in values:
+        if isinstance(value, int) and not isinstance(value, bool) and is_setting(name):
+            found.setdefault(name, set()).add(value)
+    return {name: tuple(sorted(numbers)) for name, numbers in sorted(found.items())}
+
+
 class ProgramSettings:
     """The settings of all programs of a project, by their names alone."""
 
@@ -56,6 +69,11 @@ class ProgramSettings:
         self._usual: dict[tuple[str, str], int | None] = {}
         self._taking: dict[tuple[str, str], list[FunctionSummary]] | None = None
         self._off: dict[tuple[str, str], bool] = {}
+        self._configured: dict[str, set[int]] = {}
+        for file in graph.index.configurations:
+            for name, numbers in file.settings.items():
+                known = self._configured.setdefault(name.lower(), set())
+                known.update(number for number in numbers if number is not None)
         for module in graph.index.modules.values():
             if not module.is_test:
                 program = graph.program(module.module)
@@ -73,8 +91,9 @@ class ProgramSettings:
         return min(lengths) if lengths and None not in values else None
 
     def usual(self, name: str, module: str) -> int | None:
-        """Return the middle one of the positive numbers that a program sets, of two the smaller; upper and
-        lower case are the same. None if there are none.
+        """Return the middle one of the positive numbers that the configurations of a project set, else of
+        those that a program sets, of two the smaller; upper and lower case are the same. None if there are
+        none.
         """
         key = self._graph.program(module), name.lower()
         if key not in self._usual:
@@ -84,7 +103,8 @@ class ProgramSettings:
                 for value in self._values.get((key[0], other), ())
                 if value is not None and not isinstance(value, bool)
             )
-            known = sorted({value for value in values if value > 1})  # 1 means "not divided"
+            numbers = self._configured.get(key[1]) or values  # they replace the defaults of the code
+            known = sorted({value for value in numbers if value > 1})  # 1 means "not divided"
             self._usual[key] = known[(len(known) - 1) // 2] if known else None
         return self._usual[key]
 

@@ -10,7 +10,7 @@ from rlint.models.effect import PURE, Effect
 from rlint.models.value_type import UNKNOWN, Type, TypeTag
 from rlint.semantics.effects.stored_parts import StoredPart
 from rlint.semantics.frequency.branches.declared_options import Given
-from rlint.semantics.frequency.branches.option_choices import Choice
+from rlint.semantics.frequency.branches.option_choices import OptionChoice
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard
 from rlint.semantics.interprocedural.mentions.reference import Reference
@@ -311,7 +311,7 @@ class ModuleSummary:
     path: str
     package: str
     is_test: bool = False
-    is_configuration: bool = False  # no Python, but a file of settings: it has `options` only
+    is_configuration: bool = False  # no Python, but a file with `options` and `settings` only
     cells: tuple[tuple[int, int], ...] = ()  # of a notebook: the first line of each, and its number
     functions: dict[str, FunctionSummary] = field(default_factory=dict)
     classes: dict[str, ClassSummary] = field(default_factory=dict)
@@ -364,7 +364,7 @@ class ModuleSummary:
     # settings, with the constants that the file gives to them (see declared_options.py)
     options: dict[str, tuple[Given, ...]] = field(default_factory=dict)
     # classes that it uses only under conditions, with those around each use (see switched_classes.py)
-    switched: dict[str, tuple[tuple[Choice, ...], ...]] = field(default_factory=dict)
+    switched: dict[str, tuple[tuple[OptionChoice, ...], ...]] = field(default_factory=dict)
     # dicts of classes, with the options by which it looks classes up (see class_registries.py)
     registries: dict[str, tuple[str, ...]] = field(default_factory=dict)
     stored: tuple[tuple[str, tuple[str, ...]], ...] = ()  # attributes, with functions that they may hold

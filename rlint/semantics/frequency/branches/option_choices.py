@@ -21,7 +21,7 @@ class Chooser(Enum):
 
 
 @frozen
-class Choice:
+class OptionChoice:
     """A condition: an option that must be on, off or one of some strings, a key that must be looked up in a
     registry, or a class of which there must be objects.
     """

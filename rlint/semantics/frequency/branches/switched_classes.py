@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.branches.branch_tests import BranchTests
 from rlint.semantics.frequency.branches.class_registries import registry_entry
-from rlint.semantics.frequency.branches.option_choices import Choice, Chooser, option_of
+from rlint.semantics.frequency.branches.option_choices import Chooser, OptionChoice, option_of
 from rlint.syntax.class_names import imported_originals, may_make_object, own_classes
 from rlint.syntax.walk import is_in
 
 
-def switched_classes(analysis: FileAnalysis) -> dict[str, tuple[tuple[Choice, ...], ...]]:
+def switched_classes(analysis: FileAnalysis) -> dict[str, tuple[tuple[OptionChoice, ...], ...]]:
     """Return the classes (own ones and imported ones, by their original names) that a file uses only under
     conditions, with the conditions around each use that may create objects.
     """
@@ -21,7 +21,7 @@ def switched_classes(analysis: FileAnalysis) -> dict[str, tuple[tuple[Choice, ..
     own = own_classes(syntax)
     imported = imported_originals(syntax)
     tests = BranchTests(syntax)
-    found: dict[str, tuple[tuple[Choice, ...], ...]] = {}
+    found: dict[str, tuple[tuple[OptionChoice, ...], ...]] = {}
     for name in syntax.variables.names:
         is_decorated = name in own and bool(own[name].decorator_list)  # by what may register the class
         if name.islower() or is_decorated or not (name in own or name in imported):
@@ -41,19 +41,19 @@ def switched_classes(analysis: FileAnalysis) -> dict[str, tuple[tuple[Choice, ..
 
 def _choices(
     use: ast.Name, tests: BranchTests, own: dict[str, ast.ClassDef], analysis: FileAnalysis
-) -> Iterator[Choice]:
+) -> Iterator[OptionChoice]:
     """Yield the conditions under which a line runs."""
     for test, taken in tests.of(use):
         yield from _of_test(test, taken=taken)
     entry = registry_entry(use, analysis)
     if entry is not None:
-        yield Choice(Chooser.REGISTRY, entry[0], (entry[1],))
+        yield OptionChoice(Chooser.REGISTRY, entry[0], (entry[1],))
     around = analysis.syntax.class_of(use)
     if around is not None and own.get(around.name) is around and analysis.syntax.function(use) is not None:
-        yield Choice(Chooser.CLASS, around.name)
+        yield OptionChoice(Chooser.CLASS, around.name)
 
 
-def _of_test(test: ast.expr, *, taken: bool) -> Iterator[Choice]:
+def _of_test(test: ast.expr, *, taken: bool) -> Iterator[OptionChoice]:
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             yield from _of_test(operand, taken=not taken)
@@ -75,11 +75,11 @@ def _of_test(test: ast.expr, *, taken: bool) -> Iterator[Choice]:
             is_one = isinstance(op, (ast.Eq, ast.In)) if taken else isinstance(op, (ast.NotEq, ast.NotIn))
             name = left.id if isinstance(left, ast.Name) else option_of(left)
             if texts and is_one and name:
-                yield Choice(Chooser.OPTION, name, texts)
+                yield OptionChoice(Chooser.OPTION, name, texts)
         case ast.Name(id=name):
-            yield Choice(Chooser.OPTION, name, taken)
+            yield OptionChoice(Chooser.OPTION, name, taken)
         case _ if option := option_of(test):
-            yield Choice(Chooser.OPTION, option, taken)
+            yield OptionChoice(Chooser.OPTION, option, taken)
 
 
 def _texts(compared: ast.expr) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlint.semantics.frequency.branches.option_choices import Choice, Chooser
+from rlint.semantics.frequency.branches.option_choices import Chooser, OptionChoice
 from rlint.semantics.frequency.branches.option_defaults import OptionDefaults
 from rlint.semantics.interprocedural.mentions.unused_classes import UnusedClasses
 from rlint.semantics.interprocedural.project_index import ProjectIndex
@@ -48,19 +48,19 @@ class UnselectedClasses:
                     return ""
         return found
 
-    def _why_not(self, choice: Choice, module: ModuleSummary) -> str:
+    def _why_not(self, choice: OptionChoice, module: ModuleSummary) -> str:
         """Return why a condition is false by default; "" if it may be true."""
         match choice:
-            case Choice(chooser=Chooser.CLASS, name=name):
+            case OptionChoice(chooser=Chooser.CLASS, name=name):
                 around = module.classes.get(name)
                 return self.why(around) if around is not None else ""
-            case Choice(chooser=Chooser.REGISTRY, name=name, needed=tuple(keys)):
+            case OptionChoice(chooser=Chooser.REGISTRY, name=name, needed=tuple(keys)):
                 options = self._lookups(name, module)
                 reasons = [self._why_other(option, keys, user) for option, user in sorted(options)]
                 return reasons[0] if reasons and all(reasons) else ""
-            case Choice(name=name, needed=tuple(texts)):
+            case OptionChoice(name=name, needed=tuple(texts)):
                 return self._why_other(name, texts, module.module)
-            case Choice(name=name, needed=True) if self._options.off_values(name, module.module):
+            case OptionChoice(name=name, needed=True) if self._options.off_values(name, module.module):
                 return f"`{name}` is off {self._options.where(module.module)}"
         return ""
 
