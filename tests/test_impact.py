@@ -1419,7 +1419,7 @@ def train(memory, steps):
         ("8_000", "unknown"),
     ],
 )
-def test_one_small_tensor_matters_little_beside_several_networks(
+def test_one_small_tensor_matters_little_in_a_step_of_several_networks(
     size: str, level: str, tmp_path: Path
 ) -> None:
     """Unless it has many numbers, or its rows are repeated."""

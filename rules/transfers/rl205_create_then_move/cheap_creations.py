@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Iterator
 
 from rlint.rule import ProgramScale, SemanticModel, Trait, descendants, models
@@ -75,7 +74,10 @@ def _is_one_of_much(move: ast.Call, made: MadeTensor, model: SemanticModel) -> b
     numbers = [model.sizes.number(size) for size in sizes]
     if model.program.scale() is ProgramScale.LARGE and None in (numbers or [None]):
         return False
-    return math.prod(number for number in numbers if number is not None) < _MANY
+    product = 1
+    for number in numbers:
+        product *= number if number is not None else 1
+    return product < _MANY
 
 
 def _dimensions(call: ast.Call) -> list[ast.expr]:
