@@ -65,7 +65,8 @@ Flags the following in hot code of programs that use accelerators:
 - A tensor in the text of a debug message (`logger.debug(f"loss: {loss}")`), which is formatted even if the
   level of the logger is higher.
 - A loss that is computed on the host from copies of network outputs (`loss = (alpha *
-  log_probs.cpu()).mean()`), so that `backward` copies the gradient back to the device.
+  log_probs.cpu()).mean()`), so that `backward` copies the gradient back to the device. Not where the host
+  draws the actions of the environment from them, which needs the copy.
 
 These are reads: `.item()`, `.tolist()`, `.cpu()`, `.cpu().numpy()`, and `float()`, `int()` or `bool()` of a
 tensor; a tensor that is printed, formatted (`"%.3f" % loss`) or passed to `add_scalar` or `wandb.log`; a
