@@ -99,6 +99,7 @@ def test_what_no_configuration_selects_has_a_low_impact(
         ({"a.yaml": "mixer: qmix", "b.yaml": "mixer: qatten"}, "self.args.mixer == 'qatten'"),
         ({"a.yaml": "agent: rnn"}, "self.args.agent == 'ff'"),
         ({"a.yaml": "lr: 0.1"}, "self.args.use_per"),
+        ({"a.yaml": "use_per: false"}, "self.args.use_all"),
         ({f"{number}.yaml": "use_per: false" for number in range(201)}, "self.args.use_per"),
     ],
 )
@@ -122,20 +123,6 @@ def test_what_a_configuration_may_select_keeps_its_impact(
 def test_what_code_gives(code: str, imports: str, is_off: bool, tmp_path: Path) -> None:
     """The code sets an option besides the files, as Sacred does, or further files of another kind."""
     found = impact(tmp_path, {"a.yaml": "use_per: 0"}, "self.args.use_per", code=code, imports=imports)
-    assert ("option" in found) == is_off
-
-
-DECLARED = "args.use_per = parser.add_argument('--use_per', action='store_true')"
-
-
-@pytest.mark.parametrize(
-    ("given", "is_off"),
-    [("lr: 0.1\nnet: 3\noptimizer: adam", True), ("name: x\nchannels: []\ndependencies: []\nlr: 1", False)],
-)
-def test_what_no_configuration_gives(given: str, is_off: bool, tmp_path: Path) -> None:
-    """It has its default if the project contains configurations of the program, not just other YAML files."""
-    declared = "parser.add_argument('--use_per', action='store_true')"
-    found = impact(tmp_path, {"a.yaml": given}, "self.args.use_per", code=declared)
     assert ("option" in found) == is_off
 
 

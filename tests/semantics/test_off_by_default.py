@@ -138,6 +138,11 @@ def test_what_an_option_enables_has_a_low_impact(parts: dict[str, str], tmp_path
         {"OPTION": f"{FLAG}\nparser.set_defaults(use_per=True)"},
         {"IMPORTS": "import yaml"},
         {"OPTION": f"{FLAG}\nargs.use_per = Flag()"},
+        {
+            "OPTION": "",
+            "ARGUMENTS": "args",
+            "IMPORTS": "def start():\n    other, use_per = make()\n    return Agent(0, use_per=use_per)",
+        },
         {"TEST": "not self.use_per"},
         {"TEST": "self.use_per or len(state)"},
         {

@@ -11,6 +11,7 @@ from rlint.regex import regex
 from rlint.semantics.frequency.branches.option_choices import option_of
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import defaults_of
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
 
 Given = tuple["bool | int | str | None", bool]
@@ -38,7 +39,7 @@ def options_of(syntax: SyntaxIndex) -> dict[str, tuple[Given, ...]]:
         (
             *_of_functions(syntax),
             *_of_stores(syntax),
-            *(each for call in syntax.of_type(ast.Call) for each in _of_call(call)),
+            *(each for call in syntax.of_type(ast.Call) for each in _of_call(call, syntax)),
             *(each for display in syntax.of_type(ast.Dict) for each in _of_display(display)),
         )
     )
@@ -137,7 +138,7 @@ def _of_display(display: ast.Dict) -> Iterator[_Named]:
             yield key.value, _value(key.value, value), True
 
 
-def _of_call(call: ast.Call) -> Iterator[_Named]:
+def _of_call(call: ast.Call, syntax: SyntaxIndex) -> Iterator[_Named]:
     """Yield the option that a call declares, or its keyword arguments."""
     if call.args and last_name(call.func) in _OPTION_CALLS:
         given = {keyword.arg: keyword.value for keyword in call.keywords}
@@ -152,7 +153,24 @@ def _of_call(call: ast.Call) -> Iterator[_Named]:
     is_dict = isinstance(call.func, ast.Name) and call.func.id == "dict"
     for keyword in call.keywords:
         if keyword.arg:
-            yield keyword.arg, _value(keyword.arg, keyword.value), is_dict
+            value = _value(keyword.arg, keyword.value)
+            yield keyword.arg, value, is_dict
+            if isinstance(value, _PassedOn) and isinstance(keyword.value, ast.Name):
+                yield from _of_variable(keyword.value, syntax)
+
+
+def _of_variable(use: ast.Name, syntax: SyntaxIndex) -> Iterator[_Named]:
+    """Yield the values of a variable of a function that is passed on under its name: those of parameters and
+    of a module are given elsewhere.
+    """
+    scope = syntax.scope(use).lookup(use.id)
+    if scope is None or scope.parent is None:
+        return
+    for binding in scope.bindings[use.id]:
+        if binding.kind is not BindingKind.PARAMETER:
+            is_known = binding.kind is BindingKind.ASSIGN and not binding.path
+            assigned = binding.value if is_known else None
+            yield use.id, UNKNOWN_VALUE if assigned is None else _value(use.id, assigned), False
 
 
 def _of_option(given: dict[str | None, ast.expr]) -> bool | int | str | _PassedOn | None:

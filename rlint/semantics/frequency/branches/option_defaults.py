@@ -23,14 +23,12 @@ _NO_CHOICE = regex(
 )
 """Choices that select what is trained: all of their values are in use."""
 _CONFIGURED = vocabulary.READ_SETTINGS | vocabulary.READ_OTHER_SETTINGS
-_FEWEST_KEYS = 3
-"""Minimum number of keys of a configuration that are options of its program, as at least half of them are."""
 
 
 class OptionDefaults:
     """The settings of the programs of a project, by their names alone. Of a program that reads its settings
-    from YAML files, those are its settings which the files of the project give: in some experiments of its
-    authors, an option is on if any file says so.
+    from YAML files, only those are known that files of the project give, and an option is on if any of them
+    says so: others may be in files of its users.
     """
 
     def __init__(self, graph: CallGraph) -> None:
@@ -53,7 +51,6 @@ class OptionDefaults:
         for file in graph.index.configurations if self._configured else ():
             for name, values in file.options.items():
                 self._in_files.setdefault(name, set()).update(values)
-        self._complete: dict[str, bool] = {}
 
     def _only_starts_scripts(self, module: ModuleSummary) -> bool:
         """Whether a file imports nothing from the project but scripts, as a search for hyperparameters does:
@@ -98,22 +95,9 @@ class OptionDefaults:
         given = self._given.get((program, name), set())
         if program not in self._configured:
             return given
-        if program in self._unseen or not (name in self._in_files or self._is_configured_here(program)):
+        if program in self._unseen or name not in self._in_files:
             return set()
-        return given | self._in_files.get(name, set())
-
-    def _is_configured_here(self, program: str) -> bool:
-        """Whether the project has a configuration of a program: YAML files have many other purposes."""
-        known = self._complete.get(program)
-        if known is None:
-            files = self._graph.index.modules.values()
-            own = [file for file in files if self._graph.program(file.module) == program]
-            used = {name for file in own for name in (*file.options, *file.attributes_read)}
-            known = self._complete[program] = any(
-                len(used & file.options.keys()) >= max(_FEWEST_KEYS, len(file.options) / 2)
-                for file in self._graph.index.configurations
-            )
-        return known
+        return given | self._in_files[name]
 
     def off_values(self, name: str, module: str) -> frozenset[object] | None:
         """Return the values of a switch that is off by default: `False`, `None` or 0. None if it may be on:
