@@ -266,3 +266,6 @@ COSTLY_CLASSES = _MAKE_OR_ARE_BASES.union(
 """Base classes and decorators that generate methods or have a metaclass: to define such a class takes several
 times as long as a plain one.
 """
+
+KEEP_FRAME_DTYPE = frozenset(words("copy flatten mean moveaxis reshape resize squeeze swapaxes transpose"))
+"""Methods and functions whose result has the dtype of the frame that they get, if it is of floats."""

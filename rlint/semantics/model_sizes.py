@@ -67,8 +67,8 @@ class SizeQueries:
         return beat.runs if beat.runs > FEW_CALLS or not beat.repeated else 0
 
     def waits_for_simulator(self) -> float:
-        """Return the seconds, at least, of an environment step of the simulator that the program waits for; 0
-        if it waits for none.
+        """Return the seconds of an environment step, at least, if the program steps a slow simulator; 0
+        otherwise.
         """
         return self._program.slow_simulators.seconds(self._model.symbols.module.module)
 

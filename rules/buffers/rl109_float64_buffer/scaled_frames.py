@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import FUNCTIONS, Heat, SemanticModel, TypeTag, descendants, last_name, regex
+from rlint.rule import FUNCTIONS, Heat, SemanticModel, TypeTag, descendants, last_name, regex, vocabulary
 
 _SCALES = (255, 127.5)
 _FRAME = regex(
@@ -12,10 +12,6 @@ _FRAME = regex(
 )
 _CASTS = frozenset({"astype", "float16", "float32", "torch", "tensorflow", "tf", "jax", "jnp"})
 """Names in code that gives frames another dtype, or that computes in other libraries."""
-_SHAPES = frozenset(
-    {"copy", "flatten", "mean", "moveaxis", "reshape", "resize", "squeeze", "swapaxes", "transpose"}
-)
-"""Methods and functions whose result has the dtype of the frame that they get."""
 _KEEPS = (ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Attribute)
 
 
@@ -60,7 +56,7 @@ def _leaves(scaled: ast.expr, model: SemanticModel) -> bool:
                 return True
             case ast.Assign(targets=[ast.Name()]):
                 return True
-            case ast.Call(func=func) if last_name(func) in _SHAPES or func is child:
+            case ast.Call(func=func) if last_name(func) in vocabulary.KEEP_FRAME_DTYPE or func is child:
                 pass
             case _ if not isinstance(around, _KEEPS):
                 return False
