@@ -18,7 +18,6 @@ from rlint.semantics.frequency.program_settings import settings_of_configuration
 from rlint.semantics.imports.project_files import files_of_kind, project_root
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.source.files import read_regular
-from rlint.source.yaml_values import yaml_values
 
 _ENDINGS = (".yaml", ".yml")
 _MOST_FILES = 200
@@ -73,6 +72,8 @@ def _task(path: Path, root: Path, number: int) -> FileTask | None:
 @lru_cache(maxsize=256)  # all programs of a project have the same ones
 def configuration_summary(task: FileTask) -> ModuleSummary:
     """Return the settings in a file; none if it is no YAML."""
+    from rlint.source.yaml_values import yaml_values  # only if there are such files
+
     summary = ModuleSummary(task.module, task.name, "", is_configuration=True)
     values = yaml_values(task.content or b"")
     summary.options = options_of_configuration(values)

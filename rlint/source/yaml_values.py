@@ -1,14 +1,15 @@
-"""Constants in a YAML file by their keys, however deep these lie."""
+"""Constants in a YAML file by their keys, however deep these lie. To be imported only where there are such
+files, because the library takes long to import.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import yaml
 
 from rlint.regex import regex
-
-if TYPE_CHECKING:
-    import yaml
 
 OTHER: Final = object()
 """Stands for a list, a mapping, and a value that is filled in when a program reads the file."""
@@ -24,8 +25,6 @@ def yaml_values(content: bytes) -> list[tuple[str, object]]:
     """Return the keys of all mappings in a YAML file, each with its value: a constant, or `OTHER`. Empty for
     a file that is no YAML, which no program can read.
     """
-    import yaml
-
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         return list(_values(yaml.parse(content, Loader=loader)))
@@ -45,8 +44,6 @@ def _values(events: Iterator[yaml.Event]) -> Iterator[tuple[str, object]]:
     """Yield keys with their values from the parts of a file: no objects are made, because a small file can
     contain itself or its parts any number of times.
     """
-    import yaml
-
     constant_of = _Constants()
     around: list[_Collection] = []
     for event in events:
@@ -73,17 +70,14 @@ class _Constants:
     """Converts scalars as `yaml.safe_load` does."""
 
     def __init__(self) -> None:
-        import yaml
-
         self._resolver = yaml.resolver.Resolver()
         self._constructor = yaml.constructor.SafeConstructor()
-        self._node = yaml.ScalarNode
 
     def __call__(self, event: yaml.ScalarEvent) -> object:
         """Return the constant of a scalar; `OTHER` for one of a type of the program's own."""
         tag = event.tag
         if tag is None or tag == "!":
-            tag = self._resolver.resolve(self._node, event.value, event.implicit)
+            tag = self._resolver.resolve(yaml.ScalarNode, event.value, event.implicit)
         if tag not in _CONSTANTS or _FILLED_IN.search(event.value):
             return OTHER
-        return self._constructor.construct_object(self._node(tag, event.value))
+        return self._constructor.construct_object(yaml.ScalarNode(tag, event.value))

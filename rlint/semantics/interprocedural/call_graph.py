@@ -153,6 +153,15 @@ class CallGraph:
         """Return the name of the program that a module belongs to."""
         return self._programs.of(module)
 
+    def program_files(self, module: str) -> list[ModuleSummary]:
+        """Return the files of the program that a module belongs to, without tests."""
+        program = self.program(module)
+        return [
+            file
+            for file in self.index.modules.values()
+            if not file.is_test and self.program(file.module) == program
+        ]
+
     def imported(self, target: str, importer: str) -> str:
         """Return the module of the project that an import of `target` loads; "" for none."""
         return self._programs.imported(target, importer, self.index) or ""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from rlint.semantics.interprocedural.call_graph import CallGraph, Programs
 from rlint.semantics.interprocedural.summary import ModuleSummary
-from rlint.semantics.nn.torch_settings import OTHER_OBSERVATIONS, SIMULATES, VECTORS
+from rlint.semantics.nn.torch_settings import observes_vectors
 
 _STEPS = 3
 """Imports from a file to its network: the agent imports a factory, which imports the network."""
@@ -52,11 +50,7 @@ class FrameNetworks:
         if name not in file.classes or name in file.classes_created or file.looks_up_names:
             return True
         others = (each for each in self._index.modules.values() if each is not file)
-        return name in self._attributes or any(name in each.classes_used for each in others)
-
-    @cached_property
-    def _attributes(self) -> frozenset[str]:
-        return frozenset[str]().union(*(each.attributes_read for each in self._index.modules.values()))
+        return name in self._index.attributes_read or any(name in each.classes_used for each in others)
 
     def _observes_vectors(self, module: str) -> bool:
         """Whether all environments that the program of a file names observe a few numbers, as far as their
@@ -65,14 +59,9 @@ class FrameNetworks:
         program = self._graph.program(module)
         known = self._of_vectors.get(program)
         if known is None:
-            files = (
-                each
-                for each in self._index.modules.values()
-                if not each.is_test and self._graph.program(each.module) == program
-            )
+            files = self._graph.program_files(module)
             words = frozenset[str]().union(*(each.speedups for each in files))
-            known = VECTORS in words and words.isdisjoint((OTHER_OBSERVATIONS, SIMULATES))
-            self._of_vectors[program] = known
+            known = self._of_vectors[program] = observes_vectors(words.__contains__)
         return known
 
     def _is_used_with(self, module: str) -> bool:

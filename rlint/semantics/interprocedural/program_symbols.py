@@ -50,7 +50,7 @@ class ProgramSymbols:
 
     def is_attribute_read(self, attribute: str) -> bool:
         """Whether any file reads an attribute of this name, on any object."""
-        return attribute in self._attributes_read
+        return attribute in self.index.attributes_read
 
     def is_write_only(self, attribute: str) -> bool:
         """Whether all containers of this name are only added to, and possibly emptied, in all files."""
@@ -114,7 +114,9 @@ class ProgramSymbols:
 
     def _scale_of_program(self, module: str) -> ProgramScale:
         files = self._torch_files(module)
-        if not files and any(map(_calls_slowly, self._program(module))):
+        if not files and any(
+            not SLOW_CALLS.isdisjoint(each.packages) for each in self.graph.program_files(module)
+        ):
             return ProgramScale.SLOW
         large = sum(LARGE_LAYERS in each.speedups for each in files)
         if large:
@@ -122,15 +124,14 @@ class ProgramSymbols:
             is_only_kind = len(files) <= _FEW_FILES and not any(map(_has_layers, others))
             is_large = is_only_kind or large * _SHARE_OF_FILES >= len(files)
             return ProgramScale.LARGE if is_large else ProgramScale.MIXED
-        simulates = any(SIMULATES in each.speedups for each in self._program(module) if not each.is_test)
+        simulates = any(SIMULATES in each.speedups for each in self.graph.program_files(module))
         return ProgramScale.SIMULATED if simulates else ProgramScale.SMALL
 
     def _torch_files(self, module: str) -> list[ModuleSummary]:
         """Return the files of the program of a module that import torch, without tests."""
         return [
             each
-            for each in self._program(module)
-            if not each.is_test
+            for each in self.graph.program_files(module)
             if any(target.partition(".")[0] == "torch" for target in each.imports.values())
         ]
 
@@ -342,7 +343,7 @@ class ProgramSymbols:
         program = self.graph.program(module)
         known = self._by_mode.get(program)
         if known is None:
-            modules = [each for each in self._program(module) if not each.is_test]
+            modules = self.graph.program_files(module)
             known = self._by_mode[program] = any(map(self._names_layer_by_mode, modules)) or any(
                 summary.reads_training and path.endswith("forward")
                 for each in modules
@@ -372,8 +373,7 @@ class ProgramSymbols:
         if known is None:
             known = self._switched_networks[program] = frozenset(
                 call.receiver
-                for each in self._program(module)
-                if not each.is_test
+                for each in self.graph.program_files(module)
                 for function in each.functions.values()
                 for call in function.calls
                 if is_switch(call)
@@ -401,10 +401,6 @@ class ProgramSymbols:
                 yield from (target.rpartition(".")[2] for target in module.imports.values())
 
     @cached_property
-    def _attributes_read(self) -> frozenset[str]:
-        return frozenset[str]().union(*(module.attributes_read for module in self.index.modules.values()))
-
-    @cached_property
     def _imported(self) -> frozenset[str]:
         return frozenset(
             target for module in self.index.modules.values() for target in module.imports.values()
@@ -421,12 +417,6 @@ def _steps_environments(module: ModuleSummary) -> bool:
         for function in module.functions.values()
         for drivers in (function.drivers, *(loop.drivers for loop in function.loops))
     )
-
-
-def _calls_slowly(file: ModuleSummary) -> bool:
-    """Whether a file that is no test uses a library of which each call of a network takes long."""
-    imported = (target.partition(".")[0] for target in (*file.imports.values(), *file.star_imports))
-    return not file.is_test and not SLOW_CALLS.isdisjoint(imported)
 
 
 def _has_layers(file: ModuleSummary) -> bool:

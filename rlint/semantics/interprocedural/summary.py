@@ -372,3 +372,8 @@ class ModuleSummary:
     registered: tuple[tuple[str, str], ...] = ()  # functions that libraries call, with the purpose
     looks_up_names: bool = False  # by names known only at run time
     digest: str = ""  # a digest of the text, if there are mentions
+
+    @property
+    def packages(self) -> frozenset[str]:
+        """Return the packages that the file imports from: the first parts of the dotted names."""
+        return frozenset(target.partition(".")[0] for target in (*self.imports.values(), *self.star_imports))

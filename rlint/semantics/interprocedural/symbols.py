@@ -128,6 +128,11 @@ class SymbolTable:
         return folder not in self.modules and folder not in self._imported_folders
 
     @cached_property
+    def attributes_read(self) -> frozenset[str]:
+        """Return the names of all attributes that files read."""
+        return frozenset[str]().union(*(module.attributes_read for module in self.modules.values()))
+
+    @cached_property
     def _imported_folders(self) -> frozenset[str]:
         """Return the folders that an import names, as packages."""
         found: set[str] = set()

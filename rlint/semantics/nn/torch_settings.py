@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 
 from rlint import models
@@ -286,6 +286,13 @@ def _pins(analysis: FileAnalysis) -> bool:
     if any(not isinstance(value, ast.Constant) or value.value for value in given):
         return True
     return any(node.value == "pin_memory" for node in tree.of_type(ast.Constant))
+
+
+def observes_vectors(sets: Callable[[str], bool]) -> bool:
+    """Whether all environments that a program names observe a few numbers, given which of the words above its
+    files say.
+    """
+    return sets(VECTORS) and not sets(OTHER_OBSERVATIONS) and not sets(SIMULATES)
 
 
 def _observed(text: str) -> tuple[str, ...]:

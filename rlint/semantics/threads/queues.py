@@ -230,22 +230,18 @@ class Channels:
 
     def made(self, names: set[str], module: str) -> tuple[ChannelMaker, ...]:
         """Return the calls that create the objects of these names in the program of a module."""
-        program = self.graph.program(module)
         return tuple(
             made
-            for summary in self.index.modules.values()
-            if self.graph.program(summary.module) == program and not summary.is_test
+            for summary in self.graph.program_files(module)
             for made in summary.made
             if made.name in names
         )
 
     def carries(self, names: set[str], module: str) -> str:
         """Return what all `put` calls of the program put into the queues of these names."""
-        program = self.graph.program(module)
         found = {
             cargo
-            for summary in self.index.modules.values()
-            if self.graph.program(summary.module) == program and not summary.is_test
+            for summary in self.graph.program_files(module)
             for name, cargo in summary.carried
             if name in names
         }

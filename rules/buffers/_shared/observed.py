@@ -12,5 +12,4 @@ def are_frames(model: SemanticModel) -> bool:
 
 def are_vectors(model: SemanticModel) -> bool:
     """Whether all environments that the program names observe a few numbers."""
-    others = (torch_settings.OTHER_OBSERVATIONS, torch_settings.SIMULATES)
-    return model.program.sets(torch_settings.VECTORS) and not any(map(model.program.sets, others))
+    return torch_settings.observes_vectors(model.program.sets)

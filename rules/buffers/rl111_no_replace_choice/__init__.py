@@ -284,24 +284,18 @@ class NoReplaceChoice(Rule):
                 minor=rows.few,
             )
         message = shuffles(function, population.high, size, model)
-        if assumed is not None:
-            return self.finding(
-                model, draw.call, message, advice=GENERATOR, assumes=assumed, size=rows.number, minor=rows.few
-            )
-        if not is_constant(replace, value=False):
-            assumes = f"`{shown(replace, model)}` is `False`" if replace is not None else None
-            return self.finding(
-                model,
-                draw.call,
-                message,
-                advice=GENERATOR,
-                assumes=assumes,
-                size=rows.number,
-                minor=rows.few,
-            )
-        fix = self.fix(draw, population, model)
+        is_sure = assumed is None and is_constant(replace, value=False)
+        if assumed is None and not is_sure and replace is not None:
+            assumed = f"`{shown(replace, model)}` is `False`"
         return self.finding(
-            model, draw.call, message, fix=fix, advice=GENERATOR, size=rows.number, minor=rows.few
+            model,
+            draw.call,
+            message,
+            fix=self.fix(draw, population, model) if is_sure else None,
+            advice=GENERATOR,
+            assumes=assumed,
+            size=rows.number,
+            minor=rows.few,
         )
 
     def fix(self, draw: Draw, population: Population, model: SemanticModel) -> Fix | None:

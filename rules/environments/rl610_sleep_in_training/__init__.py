@@ -145,9 +145,8 @@ def impact_of(seconds: float | None, when: str) -> Impact | None:
     """Return the impact of a pause by its length, which is the time that is lost; None if it is not known."""
     if not seconds:
         return None
-    level = (
-        ImpactLevel.HIGH if seconds >= (_LONG if when == "episode" else _LONG / 100) else ImpactLevel.MEDIUM
-    )
+    long = _LONG if when == "episode" else _LONG / 100
+    level = ImpactLevel.HIGH if seconds >= long else ImpactLevel.MEDIUM
     return Impact(level, f"the pause itself takes {seconds:.2g} s of every {when}")
 
 
@@ -159,8 +158,7 @@ def is_timed_from_outside(model: SemanticModel) -> bool:
 
 def imports_any(packages: frozenset[str], model: SemanticModel) -> bool:
     """Whether a file imports one of some packages, or a part of one."""
-    imported = (*model.module.imports.values(), *model.module.star_imports)
-    return any(name.partition(".")[0] in packages for name in imported)
+    return not packages.isdisjoint(model.module.packages)
 
 
 def how_often(statement: ast.stmt, model: SemanticModel) -> str | None:

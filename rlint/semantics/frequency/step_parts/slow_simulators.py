@@ -26,16 +26,12 @@ class SlowSimulators:
         program = self._graph.program(module)
         known = self._known.get(program)
         if known is None:
-            known = self._known[program] = self._waits(program)
+            known = self._known[program] = self._waits(self._graph.program_files(module))
         return known
 
-    def _waits(self, program: str) -> float:
-        files = [
-            each
-            for each in self._graph.index.modules.values()
-            if not each.is_test and self._graph.program(each.module) == program
-        ]
-        imported = frozenset().union(*map(_packages, files))
+    @staticmethod
+    def _waits(files: list[ModuleSummary]) -> float:
+        imported = frozenset[str]().union(*(file.packages for file in files))
         slow = imported & SLOW_SIMULATORS.keys()
         if not slow or imported & SIMULATORS - slow or any(map(_makes_others, files)):
             return 0.0
@@ -43,9 +39,4 @@ class SlowSimulators:
 
 
 def _makes_others(file: ModuleSummary) -> bool:
-    return _MAKES in file.attributes_read and not _GYMS.isdisjoint(_packages(file))
-
-
-def _packages(file: ModuleSummary) -> frozenset[str]:
-    """Return the packages of other projects, and those of the own one, that a file imports from."""
-    return frozenset(target.partition(".")[0] for target in (*file.imports.values(), *file.star_imports))
+    return _MAKES in file.attributes_read and not _GYMS.isdisjoint(file.packages)

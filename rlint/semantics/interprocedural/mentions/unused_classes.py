@@ -26,7 +26,7 @@ class UnusedClasses:
 
     def is_attribute(self, name: str) -> bool:
         """Whether any file reads an attribute of this name: `module.Class`."""
-        return name in self._attributes_read
+        return name in self._index.attributes_read
 
     def may_be_used_unseen(self, cls: ClassSummary, *, in_application: bool = False) -> bool:
         """Whether a package exports a class, or code may look up its members by names known at run time. With
@@ -49,7 +49,7 @@ class UnusedClasses:
         if a package exports it, or if code or configuration files may name it at run time.
         """
         name = cls.qualname.rpartition(".")[2]
-        if name.islower() or name in self._used or name in self._attributes_read:  # nearly all classes
+        if name.islower() or name in self._used or name in self._index.attributes_read:  # nearly all classes
             return False
         if self._may_be_named_at_run_time(cls.module) or self._is_exported(cls.module, cls.path):
             return False
@@ -83,7 +83,7 @@ class UnusedClasses:
         return (
             name.islower()
             or name in self._created
-            or name in self._attributes_read
+            or name in self._index.attributes_read
             or self._is_exported(cls.module, cls.path)
             or self._may_be_named_at_run_time(cls.module)
         )
@@ -142,12 +142,7 @@ class UnusedClasses:
         is_starred = any(each.startswith(_HYDRA) for file in files for each in file.star_imports)
         uses = (each for file in files for each in file.definition_uses.values())
         imports_by_name = any(ANY_MODULE in each for each in uses)
-        return is_starred or imports_by_name or not _CREATES.isdisjoint(named | self._attributes_read)
-
-    @cached_property
-    def _attributes_read(self) -> frozenset[str]:
-        files = self._index.modules.values()
-        return frozenset(itertools.chain.from_iterable(file.attributes_read for file in files))
+        return is_starred or imports_by_name or not _CREATES.isdisjoint(named | self._index.attributes_read)
 
     @cached_property
     def _imported_names(self) -> frozenset[str]:
