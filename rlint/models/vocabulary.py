@@ -62,7 +62,8 @@ SCALARS = frozenset(words("eps epsilon gamma gae_lambda discount tau lr learning
 """Hyperparameters that hold one number: `torch.ones_like(probabilities) * epsilon`."""
 
 OPTIONS = frozenset(
-    words("args cfg cfgs conf config configs hparams hyperparameters opt options params settings flags")
+    words("""args cfg cfgs conf config configs hp hparams hyperparameters hyperparams opt options params
+    settings flags""")
 )
 """Names of objects that hold the options of a program: `self.args.weight`."""
 

@@ -10,6 +10,7 @@ from rlint.models.value_type import Device, Type, TypeTag
 from rlint.semantics.dataflow.def_use import DefUse
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.effects.infer_effects import EffectInference
+from rlint.semantics.frequency.branches.branch_tests import BranchTests
 from rlint.semantics.frequency.loops import LoopIndex
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.nn.autograd import LocalAutograd, leaves_autograd_alone
@@ -62,6 +63,7 @@ class FileAnalysis:
         self.effects = EffectInference(self.syntax, self.names, self.types, index)
         self.loops = LoopIndex(self.syntax, self.types)
         self.locks = Locks(self)
+        self.branch_tests = BranchTests(self.syntax)
         self._def_use: dict[tuple[str, Scope], DefUse] = {}
 
     @property
@@ -125,7 +127,7 @@ class FileAnalysis:
             self.definitions,
         )
         linked.names, linked._def_use = self.names, self._def_use
-        linked.weight_reads = self.weight_reads
+        linked.weight_reads, linked.branch_tests = self.weight_reads, self.branch_tests
         linked.autograd = self.autograd.linked(lambda path: leaves_autograd_alone(path, self.name, index))
         linked.types = types
         linked.effects = EffectInference(self.syntax, self.names, linked.types, index)

@@ -11,6 +11,7 @@ from rlint.semantics.dataflow.termination import ends_program
 from rlint.semantics.frequency.branches.branch_tests import LEAVING, BranchTests, Test
 from rlint.semantics.frequency.branches.exclusive_settings import ExclusiveSettings
 from rlint.semantics.frequency.branches.exploration import explores
+from rlint.semantics.frequency.branches.off_calls import OffCalls
 from rlint.semantics.frequency.branches.settled_tests import SettledTests
 from rlint.syntax.syntax_index import FUNCTIONS
 
@@ -57,7 +58,9 @@ class BranchQueries:
         if known:
             return known
         cls = self._model.symbols.class_at(node)
-        return self._program.why_off(cls) if cls is not None else ""
+        known = self._program.why_off(cls) if cls is not None else ""
+        function = self._model.symbols.function_at(node)
+        return known or (self._off_calls.why(function) if function is not None else "")
 
     def why_off_at(self, call: ast.Call, node: ast.AST) -> str:
         """Return why a node of the function that a call runs does not run by default, given what the call
@@ -154,13 +157,17 @@ class BranchQueries:
     def _where(self) -> str:
         return self._program.where_set(self._model.module.module)
 
-    @cached_property
+    @property
     def _tests(self) -> BranchTests:
-        return BranchTests(self._model.syntax)
+        return self._model.analysis.branch_tests
 
     @cached_property
     def _settled(self) -> SettledTests:
         return SettledTests(self._model, self._heat)
+
+    @cached_property
+    def _off_calls(self) -> OffCalls:
+        return OffCalls(self._heat, self._program)
 
     @cached_property
     def _exclusive(self) -> ExclusiveSettings:

@@ -13,6 +13,7 @@ from rlint.models.trait import Trait
 from rlint.models.value_type import UNKNOWN, Device, Type, TypeTag, either
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.frequency.branches.option_choices import OptionChoice, choices_of
 from rlint.semantics.frequency.conditions import is_observation
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard, GuardKind
@@ -222,7 +223,14 @@ def _call_site(
         unpacks=items_unpacked(call, analysis),
         unpacked=tuple(_unpacked(call, analysis)) if are_exported else (),
         is_learned=gradients.concerned and gradients.is_learned(call),
+        choices=intern(tuple(_choices(call, analysis))) if guards else (),
     )
+
+
+def _choices(call: ast.Call, analysis: FileAnalysis) -> Iterator[OptionChoice]:
+    """Yield the values of options without which a call does not run."""
+    for test, taken in analysis.branch_tests.of(call):
+        yield from choices_of(test, taken=taken)
 
 
 def _passed_type(value: ast.expr, call: ast.Call, path: str, analysis: FileAnalysis) -> Type:

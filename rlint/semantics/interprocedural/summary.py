@@ -92,6 +92,7 @@ class CallSite:
     # position of `*values`, or "**" of `**options`, with the type of what is unpacked
     unpacked: tuple[tuple[str, Type], ...] = ()
     is_learned: bool = False  # does the gradient of its result reach what the file calls `backward` on?
+    choices: tuple[OptionChoice, ...] = ()  # values of options without which it does not run
 
 
 @frozen

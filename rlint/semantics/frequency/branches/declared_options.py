@@ -18,6 +18,8 @@ Given = tuple["bool | int | str | None", bool]
 """A constant, and whether it is the default of a declaration; other values are `UNKNOWN_VALUE`."""
 
 UNKNOWN_VALUE: Final = "?"
+ALIAS: Final = "= "
+"""Begins a text that stands for the value of another option, and ends with its name."""
 _ANY_TEXT: Final = "text …"
 """Stands for long strings, such as messages: no test compares them with another one."""
 _LONGEST_TEXT = 40
@@ -27,6 +29,8 @@ _CLASS = regex(r"_*[A-Z]\w*[a-z]")
 _HOLDS_OPTIONS = regex(r"arg|conf|cfg|flag|hyper|option|param|setting|opt", re.IGNORECASE)
 _SACRED = frozenset({"config", "named_config"})
 _MAKER = "__init__"
+_SUGGESTS = "suggest_"
+"""Begins the methods of a trial of Optuna that draw a hyperparameter."""
 _MOST_VALUES = 8
 _MORE = ("more values", False)
 
@@ -40,7 +44,7 @@ def options_of(syntax: SyntaxIndex) -> dict[str, tuple[Given, ...]]:
             *_of_functions(syntax),
             *_of_stores(syntax),
             *(each for call in syntax.of_type(ast.Call) for each in _of_call(call, syntax)),
-            *(each for display in syntax.of_type(ast.Dict) for each in _of_display(display)),
+            *(each for display in syntax.of_type(ast.Dict) for each in _of_display(display, syntax)),
         )
     )
 
@@ -131,11 +135,11 @@ def _declares_settings(function: Function | None) -> bool:
     return function is None or any(last_name(decorator) in _SACRED for decorator in function.decorator_list)
 
 
-def _of_display(display: ast.Dict) -> Iterator[_Named]:
+def _of_display(display: ast.Dict, syntax: SyntaxIndex) -> Iterator[_Named]:
     """Yield the items of a dict with names as keys, as settings are kept: `{"use_per": False}`."""
     for key, value in zip(display.keys, display.values, strict=True):
         if isinstance(key, ast.Constant) and isinstance(key.value, str) and key.value.isidentifier():
-            yield key.value, _value(key.value, value), True
+            yield key.value, _alias(key.value, value, syntax) or _value(key.value, value), True
 
 
 def _of_call(call: ast.Call, syntax: SyntaxIndex) -> Iterator[_Named]:
@@ -153,7 +157,8 @@ def _of_call(call: ast.Call, syntax: SyntaxIndex) -> Iterator[_Named]:
     is_dict = isinstance(call.func, ast.Name) and call.func.id == "dict"
     for keyword in call.keywords:
         if keyword.arg:
-            value = _value(keyword.arg, keyword.value)
+            alias = _alias(keyword.arg, keyword.value, syntax)
+            value = alias or _value(keyword.arg, keyword.value)
             yield keyword.arg, value, is_dict
             if isinstance(value, _PassedOn) and isinstance(keyword.value, ast.Name):
                 yield from _of_variable(keyword.value, syntax)
@@ -171,6 +176,16 @@ def _of_variable(use: ast.Name, syntax: SyntaxIndex) -> Iterator[_Named]:
             is_known = binding.kind is BindingKind.ASSIGN and not binding.path
             assigned = binding.value if is_known else None
             yield use.id, UNKNOWN_VALUE if assigned is None else _value(use.id, assigned), False
+
+
+def _alias(name: str, value: ast.expr, syntax: SyntaxIndex) -> str:
+    """Return an alias for a constant of the module with another name: `{"use_per": USE_PER}`; "" for other
+    values.
+    """
+    if not isinstance(value, ast.Name) or value.id == name:
+        return ""
+    scope = syntax.scope(value).lookup(value.id)
+    return f"{ALIAS}{value.id}" if scope is not None and scope.parent is None else ""
 
 
 def _of_option(given: dict[str | None, ast.expr]) -> bool | int | str | _PassedOn | None:
@@ -220,4 +235,8 @@ def _value(name: str, value: ast.expr) -> bool | int | str | _PassedOn | None:
             return _PASSED_ON
         case ast.Name() | ast.Attribute() if name and last_name(value) == name:
             return _PASSED_ON
+        case ast.Call(func=ast.Attribute(attr=method)) if method.startswith(_SUGGESTS):
+            return _PASSED_ON  # of a search for hyperparameters, which replaces the default
+        case ast.Attribute() | ast.Subscript() if name and (other := option_of(value)):
+            return f"{ALIAS}{other}"
     return UNKNOWN_VALUE

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from rlint.models import vocabulary
 from rlint.regex import regex
-from rlint.semantics.frequency.branches.declared_options import UNKNOWN_VALUE, Given
+from rlint.semantics.frequency.branches.declared_options import ALIAS, UNKNOWN_VALUE, Given
+from rlint.semantics.frequency.branches.option_choices import Chooser, OptionChoice
 from rlint.semantics.interprocedural.call_graph import CallGraph
 from rlint.semantics.interprocedural.mentions.definition_uses import MAIN
 from rlint.semantics.interprocedural.summary import ModuleSummary
@@ -23,6 +24,8 @@ _NO_CHOICE = regex(
 )
 """Choices that select what is trained: all of their values are in use."""
 _CONFIGURED = vocabulary.READ_SETTINGS | vocabulary.READ_OTHER_SETTINGS
+_MOST_ALIASES = 3
+"""Maximum number of names through which the value of an option is followed."""
 
 
 class OptionDefaults:
@@ -68,13 +71,35 @@ class OptionDefaults:
         """Return in words where the options of the program of a module are set."""
         return "in all configurations of this project" if self.is_configured(module) else "by default"
 
+    def why_false(self, choice: OptionChoice, module: str) -> str:
+        """Return why an option does not have a value by default; "" if it may have it."""
+        match choice:
+            case OptionChoice(chooser=Chooser.OPTION, name=name, needed=tuple(texts)):
+                return self.why_none_of(texts, name, module)
+            case OptionChoice(chooser=Chooser.OPTION, name=name, needed=True) if self.off_values(name, module):
+                return f"`{name}` is off {self.where(module)}"
+            case OptionChoice(chooser=Chooser.OPTION, name=name, needed=False) if self.is_on(name, module):
+                return f"`{name}` is on {self.where(module)}"
+        return ""
+
+    def why_none_of(self, texts: tuple[str, ...], name: str, module: str) -> str:
+        """Return why an option is none of some strings by default; "" if it may be one."""
+        values = self.values(name, module) if name else None
+        if values is None or not values.isdisjoint(texts):
+            return ""
+        if self.is_configured(module):
+            return f"no configuration of this project has `{name}: {texts[0]}`"
+        return f"`{name}` is not `{texts[0]}` by default"
+
     def values(self, name: str, module: str) -> frozenset[object] | None:
-        """Return the values that an option has by default: a switch that is off, or a choice of strings. None
-        if it may have others: if the program sets it at any place, computes it, or reads its settings from
-        other files.
+        """Return the values that an option has by default: a switch that is off or on, or a choice of
+        strings. None if it may have others: if the program sets it at any place, computes it, or reads its
+        settings from other files.
         """
         switched = self.off_values(name, module)
-        return self._chosen(name, module) if switched is None else switched
+        if switched is not None:
+            return switched
+        return frozenset({True}) if self.is_on(name, module) else self._chosen(name, module)
 
     def _chosen(self, name: str, module: str) -> frozenset[object] | None:
         """Return the strings that an option has by default."""
@@ -92,24 +117,47 @@ class OptionDefaults:
         others may give it, too.
         """
         program = self._graph.program(module)
-        given = self._given.get((program, name), set())
+        given = self._without_aliases(self._given.get((program, name), set()), program)
         if program not in self._configured:
             return given
         if program in self._unseen or name not in self._in_files:
             return set()
         return given | self._in_files[name]
 
+    def _without_aliases(self, given: set[Given], program: str, depth: int = _MOST_ALIASES) -> set[Given]:
+        """Return the values with those of other options in place of their names: of `per` in
+        `Settings(prioritised=args.per)`.
+        """
+        found: set[Given] = set()
+        for value, declared in given:
+            if not (isinstance(value, str) and value.startswith(ALIAS)):
+                found.add((value, declared))
+                continue
+            others = self._given.get((program, value.removeprefix(ALIAS)), set()) if depth else set()
+            known = self._without_aliases(others, program, depth - 1)
+            found.update((other, declared) for other, _ in known or {(UNKNOWN_VALUE, False)})
+        return found
+
     def off_values(self, name: str, module: str) -> frozenset[object] | None:
         """Return the values of a switch that is off by default: `False`, `None` or 0. None if it may be on:
         if the program turns it on at any place, computes it, or reads its settings from other files.
         """
-        given = self._values_of(name, module)
+        values = self._switched(name, module)
+        return values if values and all(map(_is_off, values)) else None
+
+    def is_on(self, name: str, module: str) -> bool:
+        """Whether a switch is on by default: `True` wherever the program or its configurations set it."""
+        values = self._switched(name, module)
+        return bool(values) and all(value is True for value in values)
+
+    def _switched(self, name: str, module: str) -> frozenset[object]:
+        """Return all values of an option that may be a switch; none if they are not known."""
         if _NO_FEATURE.search(name.lower()):
-            return None
+            return frozenset()
+        given = self._values_of(name, module)
         values = {value for value, _ in given}
         is_declared = any(declared for _, declared in given)
-        is_off = is_declared and UNKNOWN_VALUE not in values and all(_is_off(value) for value in values)
-        return frozenset(values) if is_off else None
+        return frozenset(values) if is_declared and UNKNOWN_VALUE not in values else frozenset()
 
 
 def _is_off(value: object) -> bool:

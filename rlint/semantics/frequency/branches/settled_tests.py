@@ -8,9 +8,9 @@ from collections.abc import Callable, Container, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from rlint.models import vocabulary
 from rlint.models.value_type import TypeTag
 from rlint.semantics.frequency.branches.branch_tests import is_connective, outcome_of_connective
+from rlint.semantics.frequency.branches.option_choices import holds_options
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import arguments_by_name, defaults_of
 from rlint.syntax.scopes import Binding, BindingKind
@@ -109,7 +109,7 @@ class SettledTests:
                 ast.Attribute(value=owner, attr=name)
                 | ast.Subscript(value=owner, slice=ast.Constant(value=str(name)))
             ):
-                is_known = self._holds_options(owner) or (
+                is_known = holds_options(owner) or (
                     isinstance(expression, ast.Attribute) and self._is_kept_option(expression)
                 )
             case (
@@ -118,7 +118,7 @@ class SettledTests:
                     func=ast.Attribute(value=owner, attr="get"), args=[ast.Constant(value=str(name)), *rest]
                 )
             ):
-                is_known = self._holds_options(owner)
+                is_known = holds_options(owner)
                 otherwise = rest
             case ast.Name(id=name):
                 function = self._model.function(expression)
@@ -129,12 +129,6 @@ class SettledTests:
                 return None
         values = self._defaults.default_values(name, self._model.module.module) if is_known else None
         return values if values is None or all(_is_off_or_in(each, values) for each in otherwise) else None
-
-    @staticmethod
-    def _holds_options(owner: ast.expr) -> bool:
-        """Whether an object holds the options of a program, judging by its name."""
-        name = (last_name(owner) or "").lower().strip("_")
-        return not vocabulary.OPTIONS.isdisjoint(name.split("_"))
 
     def _is_kept_option(self, attribute: ast.Attribute) -> bool:
         """Whether an attribute of `self` is a setting that the constructor takes from an option or parameter

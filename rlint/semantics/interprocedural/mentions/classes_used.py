@@ -7,7 +7,7 @@ import ast
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.syntax.class_names import class_in_text, imported_originals, may_make_object, own_classes
 from rlint.syntax.syntax_index import SyntaxIndex
-from rlint.syntax.walk import is_in
+from rlint.syntax.walk import descendants, is_in
 
 
 def classes_used(
@@ -21,9 +21,11 @@ def classes_used(
     syntax = analysis.syntax
     own = own_classes(syntax)
     imported = imported_originals(syntax)
-    used = _named_by_strings(syntax)
     decorated = {name for name, cls in own.items() if cls.decorator_list}  # which may register the class
-    created = used | decorated
+    exported = _exported(syntax)
+    named = _named_by_strings(syntax)
+    used = set(named)
+    created = decorated | {name for name, texts in named.items() if not exported.issuperset(texts)}
     for name in syntax.variables.names:
         if name.islower() or not (name in own or name in imported or star_imports):
             continue
@@ -41,6 +43,21 @@ def classes_used(
     return frozenset(used), frozenset(created)
 
 
-def _named_by_strings(syntax: SyntaxIndex) -> set[str]:
-    texts = (node.value for node in syntax.of_type(ast.Constant) if isinstance(node.value, str))
-    return {name for text in texts if (name := class_in_text(text)) is not None}
+def _named_by_strings(syntax: SyntaxIndex) -> dict[str, list[ast.Constant]]:
+    """Return the names of classes in strings, each with the strings."""
+    found: dict[str, list[ast.Constant]] = {}
+    for node in syntax.of_type(ast.Constant):
+        if isinstance(node.value, str) and (name := class_in_text(node.value)) is not None:
+            found.setdefault(name, []).append(node)
+    return found
+
+
+def _exported(syntax: SyntaxIndex) -> set[ast.AST]:
+    """Return the strings in `__all__`, which create nothing."""
+    statements = (syntax.parents[use] for use in syntax.variables.named("__all__"))
+    return {
+        node
+        for statement in statements
+        if isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and statement.value is not None
+        for node in descendants(statement.value)
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from rlint.semantics.frequency.branches.option_choices import OptionChoice
 from rlint.semantics.frequency.branches.option_defaults import OptionDefaults
 from rlint.semantics.interprocedural.call_graph import CallGraph
 from rlint.semantics.interprocedural.mentions.reached_definitions import ReachedDefinitions
@@ -66,6 +67,12 @@ class ProgramUsage:
     def why_off(self, cls: ClassSummary) -> str:
         """Return why the program creates no object of a class by default; "" if it may create some."""
         return self._unselected.why(cls)
+
+    def why_false(self, choice: OptionChoice, module: str) -> str:
+        """Return why an option of the program of a module does not have a value by default; "" if it may have
+        it.
+        """
+        return self._options.why_false(choice, module)
 
     @cached_property
     def _options(self) -> OptionDefaults:

@@ -56,22 +56,9 @@ class UnselectedClasses:
                 return self.why(around) if around is not None else ""
             case OptionChoice(chooser=Chooser.REGISTRY, name=name, needed=tuple(keys)):
                 options = self._lookups(name, module)
-                reasons = [self._why_other(option, keys, user) for option, user in sorted(options)]
+                reasons = [self._options.why_none_of(keys, *option) for option in sorted(options)]
                 return reasons[0] if reasons and all(reasons) else ""
-            case OptionChoice(name=name, needed=tuple(texts)):
-                return self._why_other(name, texts, module.module)
-            case OptionChoice(name=name, needed=True) if self._options.off_values(name, module.module):
-                return f"`{name}` is off {self._options.where(module.module)}"
-        return ""
-
-    def _why_other(self, option: str, texts: tuple[str, ...], module: str) -> str:
-        """Return why an option is none of some strings."""
-        values = self._options.values(option, module) if option else None
-        if values is None or not values.isdisjoint(texts):
-            return ""
-        if self._options.is_configured(module):
-            return f"no configuration of this project has `{option}: {texts[0]}`"
-        return f"`{option}` is not `{texts[0]}` by default"
+        return self._options.why_false(choice, module.module)
 
     def _lookups(self, dotted: str, importer: ModuleSummary) -> set[tuple[str, str]]:
         """Return the options that select the classes of a registry, each with the module of the lookup; ""
