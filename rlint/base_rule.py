@@ -177,7 +177,7 @@ class Rule:
             return f"it does not run: {unreached}"
         off = model.branches.why_off(node)
         if off:
-            return f"it only runs if an option is set: {off}"
+            return f"it only runs with other settings: {off}"
         per_item = self.heat is not Heat.COLD and model.frequency.heat_of(node).runs_per_item
         return "no training is known to run it" if per_item else None
 

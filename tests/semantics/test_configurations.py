@@ -42,7 +42,7 @@ class Agent:
             return Normal(self.net(state), 1.0).sample()
         return Normal(self.net(state), 2.0).sample()
 """
-OFF = "it only runs if an option is set: `{}` is false in all configurations of this project"
+OFF = "it only runs with other settings: `{}` is false in all configurations of this project"
 
 
 def impact(
@@ -238,7 +238,7 @@ def bases(folder: Path, files: dict[str, str]) -> dict[float, str]:
 def test_classes_that_no_configuration_selects(files: dict[str, str], is_off: bool, tmp_path: Path) -> None:
     """In a registry, in a branch on a choice, and as a part of such a class."""
     found = bases(tmp_path, files)
-    none = "it only runs if an option is set: no configuration of this project has"
+    none = "it only runs with other settings: no configuration of this project has"
     assert found[3.0].startswith(f"{none} `learner: coma`") == is_off
     assert found[4.0].startswith(f"{none} `mixer: deep`") == is_off
     assert "option" not in found[2.0]

@@ -216,7 +216,7 @@ def test_a_choice_that_a_match_statement_makes(tmp_path: Path) -> None:
     )
     found = impacts(tmp_path, agent, OPTION=CHOICE, ARGUMENTS="args")
     assert found[1.0] == (
-        "it only runs if an option is set: `'entropy' | 'disagree'` is false by default: it is `uniform`"
+        "it only runs with other settings: `'entropy' | 'disagree'` is false by default: it is `uniform`"
     )
 
 
@@ -251,7 +251,7 @@ def test_a_choice_that_calls_of_other_files_pass_on(tmp_path: Path) -> None:
 def test_a_class_that_only_an_option_selects(memory: str, is_off: bool, tmp_path: Path) -> None:
     """All places where objects of it are created depend on options that are off by default."""
     found = impacts(tmp_path, USED["AGENT"], MEMORY=f"{memory}\n    memory.act(env)")
-    assert (found[3.0] == "it only runs if an option is set: `use_per` is off by default") == is_off
+    assert (found[3.0] == "it only runs with other settings: `use_per` is off by default") == is_off
 
 
 PASSED = """\

@@ -47,14 +47,10 @@ def option_of(expression: ast.expr) -> str | None:
 
 def holds_options(owner: ast.expr) -> bool:
     """Whether an object holds the options of a program, or is a part of one that does, judging by names."""
-    inner: ast.expr | None = owner
-    while inner is not None:
-        words = (last_name(inner) or "").lower().strip("_").split("_")
-        if not vocabulary.OPTIONS.isdisjoint(words):
-            return True
-        is_part = isinstance(inner, (ast.Attribute, ast.Subscript))
-        inner = inner.value if is_part else None
-    return False
+    words = (last_name(owner) or "").lower().strip("_").split("_")
+    if not vocabulary.OPTIONS.isdisjoint(words):
+        return True
+    return isinstance(owner, (ast.Attribute, ast.Subscript)) and holds_options(owner.value)
 
 
 def choices_of(test: ast.expr, *, taken: bool) -> Iterator[OptionChoice]:

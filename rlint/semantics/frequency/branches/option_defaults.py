@@ -74,11 +74,11 @@ class OptionDefaults:
     def why_false(self, choice: OptionChoice, module: str) -> str:
         """Return why an option does not have a value by default; "" if it may have it."""
         match choice:
-            case OptionChoice(chooser=Chooser.OPTION, name=name, needed=tuple(texts)):
+            case OptionChoice(Chooser.OPTION, name, tuple(texts)):
                 return self.why_none_of(texts, name, module)
-            case OptionChoice(chooser=Chooser.OPTION, name=name, needed=True) if self.off_values(name, module):
+            case OptionChoice(Chooser.OPTION, name, True) if self.off_values(name, module):
                 return f"`{name}` is off {self.where(module)}"
-            case OptionChoice(chooser=Chooser.OPTION, name=name, needed=False) if self.is_on(name, module):
+            case OptionChoice(Chooser.OPTION, name, False) if self.is_on(name, module):
                 return f"`{name}` is on {self.where(module)}"
         return ""
 

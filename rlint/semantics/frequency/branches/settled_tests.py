@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from rlint.models.value_type import TypeTag
 from rlint.semantics.frequency.branches.branch_tests import is_connective, outcome_of_connective
+from rlint.semantics.frequency.branches.environment_variables import of_environment
 from rlint.semantics.frequency.branches.option_choices import holds_options
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import arguments_by_name, defaults_of
@@ -96,13 +97,19 @@ class SettledTests:
         if depth <= 0:
             return None
         known = self._flowing(expression, depth)
-        return known if known is not None or self._defaults is None else self._by_default(expression)
+        return known if known is not None or self._defaults is None else self._by_default(expression, depth)
 
-    def _by_default(self, expression: ast.expr) -> Values | None:
-        """Return the values of an option: `args.use_per`, `config["use_per"]`, a setting of an object, or a
-        parameter of its constructor.
+    def _by_default(self, expression: ast.expr, depth: int) -> Values | None:
+        """Return the values of an option: `args.use_per`, `config["use_per"]`, a setting of an object, a
+        parameter of its constructor, or a variable of the environment.
         """
         assert self._defaults is not None
+        if isinstance(expression, ast.Call):
+            known = of_environment(
+                expression, self._model.names.qualified, lambda part: self._values(part, depth - 1)
+            )
+            if known is not None:
+                return known
         otherwise: list[ast.expr] = []  # what the code takes where nothing gives the option
         match expression:
             case (
@@ -145,12 +152,27 @@ class SettledTests:
                 return frozenset({value})
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
                 return frozenset({-number})
+            case ast.Compare() | ast.UnaryOp(op=ast.Not()):
+                outcome = self.outcome(expression, depth - 1)
+                return frozenset({outcome}) if outcome is not None else None
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                outcome = self.outcome(test, depth - 1)
+                parts = [body, orelse] if outcome is None else [body if outcome else orelse]
+                return _union(self._values(part, depth - 1) for part in parts)
             case ast.Name():
                 bindings = self._model.dataflow.definitions(expression)
-                return self._bound(expression, bindings[0], depth) if len(bindings) == 1 else None
+                made = [each for each in bindings[:_MOST_CALLS] if not self._is_left_out(each, depth)]
+                return _union(self._bound(expression, each, depth) for each in made)
             case ast.Attribute() if self._model.names.is_self(expression.value):
                 return self._stored(expression, depth)
         return None
+
+    def _is_left_out(self, binding: Binding, depth: int) -> bool:
+        """Whether a variable is never assigned at a place, as a test around that has the other outcome."""
+        if binding.kind is not BindingKind.ASSIGN or binding.statement is None:
+            return False
+        tests = self._model.analysis.branch_tests.of(binding.statement)
+        return any(self.outcome(test, depth - 1) is (not taken) for test, taken in tests)
 
     def _bound(self, name: ast.Name, binding: Binding, depth: int) -> Values | None:
         if binding.kind is BindingKind.PARAMETER:
@@ -161,8 +183,9 @@ class SettledTests:
             return given if given is not None else self._passed(function, name.id, depth)
         if binding.kind is not BindingKind.ASSIGN or binding.path or binding.value is None:
             return None
-        scope = self._model.names.scope(name).lookup(name.id)
-        if scope is None or len(scope.bindings[name.id]) != 1:
+        own = self._model.names.scope(name)
+        scope = own.lookup(name.id)
+        if scope is None or (scope is not own and len(scope.bindings[name.id]) != 1):
             return None
         return self._values(binding.value, depth - 1)
 
@@ -175,7 +198,7 @@ class SettledTests:
         """Return the values that the constructor stores in a setting, if nothing else stores in it."""
         cls = self._model.class_of(attribute)
         maker = self._model.method(cls, "__init__") if cls is not None else None
-        if maker is None or not self._model.types.is_setting(attribute):
+        if maker is None or not self._is_setting(attribute):
             return []
         if any(
             isinstance(use.ctx, ast.Store) and self._model.function(use) is not maker
@@ -190,6 +213,12 @@ class SettledTests:
             if isinstance(target, ast.Attribute) and target.attr == attribute.attr
         ]
 
+    def _is_setting(self, attribute: ast.Attribute) -> bool:
+        types = self._model.types
+        return types.is_setting(attribute) or (
+            self._defaults is not None and types.is_likely_setting(attribute)
+        )
+
     def _passed(self, function: Function, name: str, depth: int) -> Values | None:
         """Return the values that all calls of a function of this file pass to a parameter."""
         summary = self._model.symbols.function_at(function.body[0])
@@ -198,7 +227,8 @@ class SettledTests:
         key = summary.path, name
         if key not in self._parameters:
             self._parameters[key] = None  # of recursive calls
-            default = defaults_of(function.args).get(name)
+            # a call without a required argument is one of another function
+            default: ast.expr | Values = defaults_of(function.args).get(name) or frozenset()
             self._parameters[key] = self._of_calls(summary, name, default, depth)
         return self._parameters[key]
 
@@ -359,6 +389,16 @@ def _literal(site: CallSite, places: Container[str]) -> Values | None:
         return frozenset({True})
     literal = literals[0][0].text if len(literals[0]) == 1 else ""
     return frozenset({False if literal == "False" else None}) if literal in _FALSE_ISH else None
+
+
+def _union(parts: Iterable[Values | None]) -> Values | None:
+    """Return all values of several expressions; None if one is not known, or if there are none."""
+    found: set[object] = set()
+    for part in parts:
+        if part is None:
+            return None
+        found |= part
+    return frozenset(found) or None
 
 
 def _common(outcomes: Iterable[bool]) -> bool | None:
