@@ -124,7 +124,7 @@ def impacts(tmp_path: Path, agent: str = AGENT, checked: str = "agent.py", **par
 def test_what_an_option_enables_has_a_low_impact(parts: dict[str, str], tmp_path: Path) -> None:
     """By a test of the option, of an attribute that holds it, or of a parameter of the constructor."""
     found = impacts(tmp_path, **parts)
-    assert found[1.0].startswith("it only runs if an option is set")
+    assert found[1.0].startswith("it only runs with other settings")
     assert "option" not in found[2.0]
 
 
@@ -187,7 +187,7 @@ def test_a_choice_that_is_not_the_default(parts: dict[str, str], tmp_path: Path)
     """A branch for another string than the declared one runs only if the user asks for it."""
     given = {"OPTION": CHOICE, "TEST": "self.args.sampling == 'entropy'", "ARGUMENTS": "args"}
     found = impacts(tmp_path, **{**given, **parts})
-    assert found[1.0].startswith("it only runs if an option is set")
+    assert found[1.0].startswith("it only runs with other settings")
     assert "option" not in found[2.0]
 
 
@@ -233,7 +233,7 @@ def test_a_choice_that_calls_of_other_files_pass_on(tmp_path: Path) -> None:
         ARGUMENTS="args",
         checked="sampling.py",
     )
-    assert found[4.0].startswith("it only runs if an option is set")
+    assert found[4.0].startswith("it only runs with other settings")
     assert "option" not in found[5.0]
 
 

@@ -171,7 +171,7 @@ def why_off(run: IndependentRun, model: SemanticModel) -> str | None:
         and (model.nn.network_run(node) is not None or _run_network(model.types.call_targets(node), model))
     ]
     reasons = [model.branches.why_off_at(run.call, node) for node in runs]
-    return f"it only runs if an option is set: {reasons[0]}" if reasons and all(reasons) else None
+    return f"it only runs with other settings: {reasons[0]}" if reasons and all(reasons) else None
 
 
 def _is_recursive(call: ast.Call, model: SemanticModel) -> bool:
