@@ -123,7 +123,7 @@ def test_what_a_configuration_may_select_keeps_its_impact(
 def test_what_code_gives(code: str, imports: str, is_off: bool, tmp_path: Path) -> None:
     """The code sets an option besides the files, as Sacred does, or further files of another kind."""
     found = impact(tmp_path, {"a.yaml": "use_per: 0"}, "self.args.use_per", code=code, imports=imports)
-    assert ("option" in found) == is_off
+    assert ("settings" in found) == is_off
 
 
 def test_a_changed_configuration_is_noticed(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_changed_configuration_is_noticed(tmp_path: Path) -> None:
 
     def checked(value: str) -> bool:
         cached = ("--cache-dir", str(tmp_path / "cache"))
-        return "option" in impact(tmp_path, {"a.yaml": f"use_per: {value}"}, "self.args.use_per", *cached)
+        return "settings" in impact(tmp_path, {"a.yaml": f"use_per: {value}"}, "self.args.use_per", *cached)
 
     assert [checked(value) for value in ("0", "0", "1", "0", "2", "0")] == [
         True, True, False, True, False, True,
