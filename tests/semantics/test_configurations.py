@@ -107,7 +107,7 @@ def test_what_a_configuration_may_select_keeps_its_impact(
     configurations: dict[str, str], test: str, tmp_path: Path
 ) -> None:
     """Also if it selects one of several agents, is not given, or the files are too many."""
-    assert "option" not in impact(tmp_path, configurations, test)
+    assert "settings" not in impact(tmp_path, configurations, test)
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_classes_that_no_configuration_selects(files: dict[str, str], is_off: bo
     none = "it only runs with other settings: no configuration of this project has"
     assert found[3.0].startswith(f"{none} `learner: coma`") == is_off
     assert found[4.0].startswith(f"{none} `mixer: deep`") == is_off
-    assert "option" not in found[2.0]
+    assert "settings" not in found[2.0]
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_classes_that_no_configuration_selects(files: dict[str, str], is_off: bo
 )
 def test_classes_that_may_be_looked_up(files: dict[str, str], tmp_path: Path) -> None:
     """By other keys, by code that is not understood, or without the registry."""
-    assert "option" not in bases(tmp_path, {"a.yaml": "learner: plain\nmixer: wide", **files})[3.0]
+    assert "settings" not in bases(tmp_path, {"a.yaml": "learner: plain\nmixer: wide", **files})[3.0]
 
 
 def test_a_class_whose_subclass_is_selected(tmp_path: Path) -> None:
@@ -271,7 +271,7 @@ def test_a_class_whose_subclass_is_selected(tmp_path: Path) -> None:
         "        if args.mixer", "        self.other = Deeper(self.net)\n        if args.mixer"
     )
     given = {"a.yaml": "learner: plain\nmixer: wide", "learners.py": used + derived}
-    assert "option" not in bases(tmp_path, given)[4.0]
+    assert "settings" not in bases(tmp_path, given)[4.0]
 
 
 def test_a_registry_that_is_a_display(tmp_path: Path) -> None:
