@@ -64,7 +64,7 @@ class Widening:
     cast: ast.Call
     data: ast.expr
     dtype: str
-    scale: ast.BinOp | None = None
+    scale: ast.BinOp | ast.Call | None = None
     is_apart: bool = False
     """Whether another statement converts, or a constructor that copies the data, too."""
 
@@ -106,6 +106,11 @@ def widening_in(source: ast.expr, model: SemanticModel) -> Widening | None:
     current = source
     while isinstance(current, ast.Call):
         match current:
+            case ast.Call(func=ast.Attribute(value=inner, attr=method), args=[by]) if (
+                method in _DIVIDES and _is_scale(by)
+            ):
+                found = widening_in(inner, model)
+                return replace(found, scale=current, is_apart=True) if found is not None else None
             case ast.Call(func=ast.Attribute(value=data, attr=method), args=[], keywords=[]) if (
                 method in CASTS and model.types.type_of(data).tag is not TypeTag.NDARRAY
             ):
