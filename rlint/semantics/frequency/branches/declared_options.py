@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from rlint.regex import regex
-from rlint.semantics.frequency.branches.option_choices import option_of
+from rlint.semantics.frequency.branches.branch_tests import BranchTests, Test
+from rlint.semantics.frequency.branches.option_choices import Chooser, choices_of, option_of
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import defaults_of
 from rlint.syntax.scopes import BindingKind
@@ -20,6 +21,8 @@ Given = tuple["bool | int | str | None", bool]
 UNKNOWN_VALUE: Final = "?"
 ALIAS: Final = "= "
 """Begins a text that stands for the value of another option, and ends with its name."""
+ONLY_IF: Final = "? if "
+"""Begins a text that stands for any value, given only if an option is on, and ends with its name."""
 _ANY_TEXT: Final = "text …"
 """Stands for long strings, such as messages: no test compares them with another one."""
 _LONGEST_TEXT = 40
@@ -35,7 +38,7 @@ _MOST_VALUES = 8
 _MORE = ("more values", False)
 
 
-def options_of(syntax: SyntaxIndex) -> dict[str, tuple[Given, ...]]:
+def options_of(syntax: SyntaxIndex, tests: BranchTests) -> dict[str, tuple[Given, ...]]:
     """Return the values that a file gives to settings by their names, without values that it only passes on
     (`Agent(use_per=args.use_per)`).
     """
@@ -43,6 +46,7 @@ def options_of(syntax: SyntaxIndex) -> dict[str, tuple[Given, ...]]:
         (
             *_of_functions(syntax),
             *_of_stores(syntax),
+            *_of_optional_objects(syntax, tests),
             *(each for call in syntax.of_type(ast.Call) for each in _of_call(call, syntax)),
             *(each for display in syntax.of_type(ast.Dict) for each in _of_display(display, syntax)),
         )
@@ -103,6 +107,48 @@ def _of_stores(syntax: SyntaxIndex) -> Iterator[_Named]:
         assert isinstance(counted, ast.AugAssign)
         if isinstance(counted.target, ast.Attribute):
             yield counted.target.attr, UNKNOWN_VALUE, False
+
+
+def _of_optional_objects(syntax: SyntaxIndex, tests: BranchTests) -> Iterator[_Named]:
+    """Yield the values of variables that are `None` unless an option is on: `writer = SummaryWriter() if
+    args.log else None`.
+    """
+    stored: dict[str, list[ast.Assign]] = {}
+    optional: set[str] = set()
+    for statement in syntax.of_type(ast.Assign):
+        assert isinstance(statement, ast.Assign)
+        names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
+        for name in names:
+            stored.setdefault(name, []).append(statement)
+        if _may_be_none(statement.value):
+            optional.update(names)
+    for name in sorted(optional):
+        given = [each for one in stored[name] for each in _optional(one.value, tests.of(one))]
+        if any(isinstance(each, str) and each.startswith(ONLY_IF) for each in given):
+            yield from ((name, each, True) for each in given)
+
+
+def _may_be_none(value: ast.expr) -> bool:
+    if isinstance(value, ast.IfExp):
+        return _may_be_none(value.body) or _may_be_none(value.orelse)
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _optional(value: ast.expr, tests: Iterable[Test]) -> Iterator[bool | int | str | None]:
+    """Yield the values that an assignment under some tests may give."""
+    if isinstance(value, ast.Constant):
+        yield _constant(value.value)
+        return
+    parts = [(value, list(tests))]
+    if isinstance(value, ast.IfExp):
+        parts = [(value.body, [(value.test, True), *tests]), (value.orelse, [(value.test, False), *tests])]
+    for part, around in parts:
+        if isinstance(part, ast.Constant):
+            yield _constant(part.value)
+            continue
+        choices = (each for test, taken in around for each in choices_of(test, taken=taken))
+        options = [each.name for each in choices if each.chooser is Chooser.OPTION and each.needed is True]
+        yield f"{ONLY_IF}{options[0]}" if options else UNKNOWN_VALUE
 
 
 def _is_part(target: ast.expr, value: ast.expr, syntax: SyntaxIndex) -> bool:

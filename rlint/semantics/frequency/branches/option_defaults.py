@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from rlint.models import vocabulary
 from rlint.regex import regex
-from rlint.semantics.frequency.branches.declared_options import ALIAS, UNKNOWN_VALUE, Given
+from rlint.semantics.frequency.branches.declared_options import ALIAS, ONLY_IF, UNKNOWN_VALUE, Given
 from rlint.semantics.frequency.branches.option_choices import Chooser, OptionChoice
 from rlint.semantics.interprocedural.call_graph import CallGraph
 from rlint.semantics.interprocedural.mentions.definition_uses import MAIN
@@ -130,13 +130,19 @@ class OptionDefaults:
         """
         found: set[Given] = set()
         for value, declared in given:
-            if not (isinstance(value, str) and value.startswith(ALIAS)):
+            if isinstance(value, str) and value.startswith((ALIAS, ONLY_IF)):
+                others = self._of_other(value.removeprefix(ALIAS).removeprefix(ONLY_IF), program, depth)
+                if value.startswith(ONLY_IF):
+                    others = set() if all(map(_is_off, others)) else {UNKNOWN_VALUE}
+                found.update((other, declared) for other in others)
+            else:
                 found.add((value, declared))
-                continue
-            others = self._given.get((program, value.removeprefix(ALIAS)), set()) if depth else set()
-            known = self._without_aliases(others, program, depth - 1)
-            found.update((other, declared) for other, _ in known or {(UNKNOWN_VALUE, False)})
         return found
+
+    def _of_other(self, name: str, program: str, depth: int) -> set[bool | int | str | None]:
+        """Return the values of the option that another one takes its value from."""
+        given = self._given.get((program, name), set()) if depth else set()
+        return {value for value, _ in self._without_aliases(given, program, depth - 1)} or {UNKNOWN_VALUE}
 
     def off_values(self, name: str, module: str) -> frozenset[object] | None:
         """Return the values of a switch that is off by default: `False`, `None` or 0. None if it may be on:
