@@ -79,7 +79,10 @@ line belongs to a gradient step or a forward pass.
 The rule does not flag a single read per step, because the action has to reach the environment. Nor does it
 flag a round trip of what an environment or a caller that is not seen gets as well, a read that needs the
 result of another, reads at an interval or once after many iterations of a loop, and reads in evaluation
-functions or in methods whose callers run them for statistics only.
+functions or in methods whose callers run them for statistics only. Nor are reads meant of what is evidently
+in host memory: parameters for which all calls pass such tensors, objects of a file that creates tensors from
+data and names no device, and what tasks and actors of Ray compute that ask for no device (`@ray.remote`).
+Other tensors that a function is only handed are assumed to be on an accelerator (likely).
 
 ## Why is it slow
 The device runs asynchronously. A read synchronises with it: the host blocks until all queued work is done
