@@ -56,14 +56,14 @@ def _is_remote(function: ast.AST, model: SemanticModel) -> bool:
     owner = model.class_of(function)
     decorated = (function, owner) if isinstance(function, FUNCTIONS) else ()
     return any(
-        _asks_for_none(decorator, model)
+        _has_no_device(decorator, model)
         for each in decorated
         if each is not None
         for decorator in each.decorator_list
     )
 
 
-def _asks_for_none(decorator: ast.expr, model: SemanticModel) -> bool:
+def _has_no_device(decorator: ast.expr, model: SemanticModel) -> bool:
     match decorator:
         case ast.Call(func=called, keywords=words):
             return model.names.qualified(called) == _REMOTE and all(

@@ -97,7 +97,10 @@ tensor at once does not take longer.
 Up to four reads in a step, outside of inner loops, have a low impact; in a gradient step of a network for
 images or sequences, up to twelve. So have the reads of a line search or a similar loop that ends as one of
 them decides, those once per update where the same function reads the device for each row of a batch, and
-those in a loop whose iterations wait for another program, such as the engine of a game.
+those in a loop whose iterations wait for another program, such as the engine of a game. The same holds for up
+to four reads in an iteration that waits for a condition in any case (`if not wanted.any(): break`) or runs a
+large network, several networks or one on several rows (`for first in range(0, n, size)`), and for those that
+run once beside a loop of gradient steps in the same function.
 
 ## Example
 ```python
@@ -170,6 +173,7 @@ from rlint.rules.transfers._shared.in_steps import is_in_gradient_steps
 from rlint.rules.transfers._shared.there_and_back import leaves_device, ways_back
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, said_of_reads, stacked
 from rlint.rules.transfers.rl202_host_round_trip.assumptions import assumption, fewest, placed
+from rlint.rules.transfers.rl202_host_round_trip.beside_reads import why_outweighed_beside
 from rlint.rules.transfers.rl202_host_round_trip.costlier_work import why_below_loop
 from rlint.rules.transfers.rl202_host_round_trip.few_reads import (
     why_cheap,
@@ -399,7 +403,7 @@ class HostRoundTrip(Rule):
             fix=stacked.build_fix(group, model),
             advice=advice_for_step(group, model),
             assumes=assumption(group, model),
-            minor=why_cheap(group, model),
+            minor=why_cheap(group, model) or why_outweighed_beside(group, model),
         )
 
     def _found(self, read: HostRead, said: said_of_reads.Said, model: SemanticModel) -> Finding:
@@ -411,5 +415,5 @@ class HostRoundTrip(Rule):
             advice=said.advice,
             assumes=placed([read], model),
             related=said.related,
-            minor=said.minor,
+            minor=said.minor or why_outweighed_beside([read], model),
         )

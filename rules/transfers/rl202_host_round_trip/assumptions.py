@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rlint.rule import (
     Device,
     SemanticModel,
+    TypeTag,
 )
 from rlint.rules.transfers.rl202_host_round_trip.handed_values import handed, is_in_module
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
@@ -19,6 +20,8 @@ from rlint.rules.transfers.rl202_host_round_trip.waiting_reads import is_suppose
 from rlint.rules.transfers.rl202_host_round_trip.wording import (
     shown,
 )
+
+_HOLDS_TENSORS = (TypeTag.TENSOR, TypeTag.LIST, TypeTag.TUPLE, TypeTag.DICT)
 
 
 def assumption(group: Sequence[HostRead], model: SemanticModel) -> str | None:
@@ -42,7 +45,8 @@ def placed(group: Sequence[HostRead], model: SemanticModel, least: int = 1) -> s
     if len(group) - len(unsure) >= least:
         return None
     sources = [source for read in unsure for source in handed(read.tensor, model) or ()]
-    return _together(sources, "is", "are", model)
+    held = [source for source in sources if model.types.type_of(source).tag in _HOLDS_TENSORS]
+    return _together(held or sources, "is", "are", model)
 
 
 def _is_of_unknown_place(read: HostRead, model: SemanticModel) -> bool:
