@@ -87,6 +87,7 @@ from rlint.rule import (
     last_names,
 )
 from rlint.rules.transfers._shared.element_reads import is_first, mapped_read, parts_read, read_in
+from rlint.rules.transfers._shared.in_steps import why_once_per_object
 from rlint.rules.transfers._shared.reads import CONVERSIONS, TensorRead, operand_of
 from rlint.rules.transfers.rl210_item_per_element.read_at_once import (
     TITLE,
@@ -135,6 +136,7 @@ class ItemPerElement(Rule):
                 message(part, read.tensor, model),
                 fix=build_fix(read, model) if read.is_plain else None,
                 advice=advice(part, read, model),
+                minor=why_once_per_object(part, model),
             )
 
     def mapped(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
