@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import FUNCTIONS, SemanticModel
+from rlint.rule import FUNCTIONS, Function, SemanticModel, calls_in_file
 
 _REMOTE = "ray.remote"
 _DEVICES = frozenset({"num_gpus", "resources", "accelerator_type"})
-_DEPTH = 6
 
 
 def runs_without_device(node: ast.AST, model: SemanticModel) -> bool:
@@ -18,10 +17,10 @@ def runs_without_device(node: ast.AST, model: SemanticModel) -> bool:
     if _REMOTE not in model.syntax.text or ".options(" in model.syntax.text:
         return False
     function = model.function(node)
-    return function is not None and model.once(_is_run_without_device, function)
+    return isinstance(function, FUNCTIONS) and model.once(_is_run_without_device, function)
 
 
-def _is_run_without_device(function: ast.AST, model: SemanticModel) -> bool:
+def _is_run_without_device(function: Function, model: SemanticModel) -> bool:
     open_functions, seen = [function], {function}
     is_worker = False
     while open_functions:
@@ -29,35 +28,20 @@ def _is_run_without_device(function: ast.AST, model: SemanticModel) -> bool:
         if _is_remote(current, model):
             is_worker = True
             continue
-        if model.frequency.is_called(getattr(current, "body", [current])[0], other_file=True):
+        callers = [model.function(call) for call in calls_in_file(current, model)]
+        known = [each for each in callers if isinstance(each, FUNCTIONS)]
+        if not known or len(known) < len(callers):
             return False
-        callers = model.once(_callers_in_file, model.syntax.module).get(current, ())
-        if not callers or None in callers:
-            return False
-        new = [each for each in callers if each is not None and each not in seen]
-        seen.update(new)
-        open_functions += new
+        open_functions += [each for each in known if each not in seen]
+        seen.update(known)
     return is_worker
 
 
-def _callers_in_file(_: ast.Module, model: SemanticModel) -> dict[ast.AST, list[ast.AST | None]]:
-    """Return the functions of this file that call each function of it; None for code at module level."""
-    found: dict[ast.AST, list[ast.AST | None]] = {}
-    for call in model.syntax.of_type(ast.Call):
-        for target in model.types.call_targets(call):
-            called = model.types.definition(target)
-            if called is not None:
-                found.setdefault(called, []).append(model.function(call))
-    return found
-
-
-def _is_remote(function: ast.AST, model: SemanticModel) -> bool:
+def _is_remote(function: Function, model: SemanticModel) -> bool:
     """Whether a function, or its class, runs in a worker of Ray without devices."""
-    owner = model.class_of(function)
-    decorated = (function, owner) if isinstance(function, FUNCTIONS) else ()
     return any(
         _has_no_device(decorator, model)
-        for each in decorated
+        for each in (function, model.class_of(function.body[0]))
         if each is not None
         for decorator in each.decorator_list
     )

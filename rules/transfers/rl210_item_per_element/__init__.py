@@ -10,7 +10,7 @@ read by a function passed to `map`. Conditions and indices read their numbers, t
 an item of a tensor with one dimension, such as `scores.argmax(1)`.
 
 The rule does not flag arrays and lists, single reads, rows of several numbers, and a loop with a small
-literal count.
+literal count. What only the constructor of a class runs has a low impact.
 
 ## Why is it slow
 Indexing creates a tensor for each element before its number is read. On an accelerator each read also
