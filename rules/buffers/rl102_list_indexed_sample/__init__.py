@@ -135,7 +135,6 @@ from rlint.rules.buffers.rl102_list_indexed_sample.assembled import (
     drawn_in_turn,
 )
 from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by, number_drawn
-from rlint.rules.buffers.rl102_list_indexed_sample.forwards_beside import why_below_forwards
 from rlint.rules.buffers.rl102_list_indexed_sample.gathered import (
     Picked,
     computed_join_of,
@@ -156,6 +155,7 @@ from rlint.rules.buffers.rl102_list_indexed_sample.item_picks import (
 from rlint.rules.buffers.rl102_list_indexed_sample.looped import picked_in_loop
 from rlint.rules.buffers.rl102_list_indexed_sample.picked_windows import PickedWindow, field_of_all, window_of
 from rlint.rules.buffers.rl102_list_indexed_sample.placed_slices import placed_slices
+from rlint.rules.buffers.rl102_list_indexed_sample.single_forwards import why_below_forwards
 from rlint.rules.buffers.rl102_list_indexed_sample.single_items import holds_fields, yielded_item
 from rlint.rules.buffers.rl102_list_indexed_sample.sliced import sliced_rows
 from rlint.rules.buffers.rl102_list_indexed_sample.taken_apart import (

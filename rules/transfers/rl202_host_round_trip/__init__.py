@@ -173,7 +173,6 @@ from rlint.rules.transfers._shared.in_steps import is_in_gradient_steps
 from rlint.rules.transfers._shared.there_and_back import leaves_device, ways_back
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, said_of_reads, stacked
 from rlint.rules.transfers.rl202_host_round_trip.assumptions import assumption, fewest, placed
-from rlint.rules.transfers.rl202_host_round_trip.beside_reads import why_outweighed_beside
 from rlint.rules.transfers.rl202_host_round_trip.costlier_work import why_below_loop
 from rlint.rules.transfers.rl202_host_round_trip.few_reads import (
     why_cheap,
@@ -206,6 +205,7 @@ from rlint.rules.transfers.rl202_host_round_trip.reported import (
     reported_together,
     unguarded_first,
 )
+from rlint.rules.transfers.rl202_host_round_trip.same_iteration import why_little_in_iteration
 from rlint.rules.transfers.rl202_host_round_trip.stored_on_host import stored_in, stores_in_host_tensors
 from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import where
 from rlint.rules.transfers.rl202_host_round_trip.waiting_reads import is_hot
@@ -403,7 +403,7 @@ class HostRoundTrip(Rule):
             fix=stacked.build_fix(group, model),
             advice=advice_for_step(group, model),
             assumes=assumption(group, model),
-            minor=why_cheap(group, model) or why_outweighed_beside(group, model),
+            minor=why_cheap(group, model) or why_little_in_iteration(group, model),
         )
 
     def _found(self, read: HostRead, said: said_of_reads.Said, model: SemanticModel) -> Finding:
@@ -415,5 +415,5 @@ class HostRoundTrip(Rule):
             advice=said.advice,
             assumes=placed([read], model),
             related=said.related,
-            minor=said.minor or why_outweighed_beside([read], model),
+            minor=said.minor or why_little_in_iteration([read], model),
         )

@@ -28,17 +28,17 @@ _FORWARD = "a few reads beside the forward passes of each iteration: the first w
 _UPDATES = "it runs once beside a loop of gradient steps, which takes far longer"
 
 
-def why_outweighed_beside(reads: Sequence[HostRead], model: SemanticModel) -> str | None:
+def why_little_in_iteration(reads: Sequence[HostRead], model: SemanticModel) -> str | None:
     """Return why a few reads cost little together: each iteration waits for a test that the loop needs, or
     runs networks on many rows; or they run once beside a loop of gradient steps.
     """
     if len(reads) > FEW:
         return None
     read = reads[0]
-    return _beside_test(read, model) or _beside_forward(read, model) or _beside_updates(read, model)
+    return _near_condition(read, model) or _near_forwards(read, model) or _near_updates(read, model)
 
 
-def _beside_test(read: HostRead, model: SemanticModel) -> str | None:
+def _near_condition(read: HostRead, model: SemanticModel) -> str | None:
     loops = model.frequency.loops(read.node)
     if not loops or not isinstance(loops[0], LOOPS):
         return None
@@ -53,7 +53,7 @@ def _beside_test(read: HostRead, model: SemanticModel) -> str | None:
     return None
 
 
-def _beside_forward(read: HostRead, model: SemanticModel) -> str | None:
+def _near_forwards(read: HostRead, model: SemanticModel) -> str | None:
     loops = model.frequency.loops(read.node)
     if not is_repeated(read.node, model) or not isinstance(loops[0], LOOPS):
         return None
@@ -81,7 +81,7 @@ def _runs_network(call: ast.Call, model: SemanticModel) -> bool:
     )
 
 
-def _beside_updates(read: HostRead, model: SemanticModel) -> str | None:
+def _near_updates(read: HostRead, model: SemanticModel) -> str | None:
     """Return why a read for each of a few parts costs little: the same function takes gradient steps in a
     loop that counts or passes over batches, and the read is outside of it.
     """
