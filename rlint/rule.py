@@ -42,7 +42,12 @@ from rlint.semantics.frequency.guards import Guard, GuardKind
 from rlint.semantics.frequency.loop_variables import ItemKind, LoopItem
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.interprocedural.call_graph import CallEdge
-from rlint.semantics.interprocedural.call_targets import arguments_of, only_callee, parameter_of
+from rlint.semantics.interprocedural.call_targets import (
+    arguments_of,
+    calls_in_file,
+    only_callee,
+    parameter_of,
+)
 from rlint.semantics.interprocedural.mentions import reference
 from rlint.semantics.interprocedural.mentions.reference import Reference, ReferenceKind
 from rlint.semantics.interprocedural.project_index import ProjectIndex
@@ -188,6 +193,7 @@ __all__ = [
     "array_of_either",
     "axes_of",
     "batches",
+    "calls_in_file",
     "children",
     "containers",
     "counted_by_hand",

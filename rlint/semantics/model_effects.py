@@ -14,7 +14,7 @@ from rlint.semantics.effects import purity
 from rlint.semantics.effects.copied_arguments import CopiedArguments
 from rlint.semantics.effects.log_writes import is_log_write
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.semantics.frequency.tensors_passed import tensors_passed
+from rlint.semantics.frequency.tensors_passed import PassedTensors, tensors_passed
 from rlint.semantics.interprocedural.implicit_call_sites import store_path
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
@@ -231,12 +231,12 @@ class EffectQueries:
         """Return the names of tensors that several processes share."""
         return {last_name(shared.value) for shared in self._names.attribute_uses("share_memory_")}
 
-    def tensors_passed(self, name: ast.Name) -> int:
-        """Return how many tensors one caller in hot code passes to the parameter `name` in one iteration, by
-        as many calls; 0 if `name` may have other values than that parameter.
+    def tensors_passed(self, name: ast.Name) -> PassedTensors:
+        """Return what calls pass for the parameter `name`; nothing if `name` may have other values than that
+        parameter.
         """
         bindings = self._dataflow.definitions(name)
         summary = self._symbols.function_at(name)
         if summary is None or [binding.kind for binding in bindings] != [BindingKind.PARAMETER]:
-            return 0
+            return PassedTensors()
         return tensors_passed(self._heat, summary, name.id)

@@ -21,6 +21,16 @@ def only_callee(call: ast.Call, model: SemanticModel) -> Function | None:
     return model.types.definition(targets[0]) if len(targets) == 1 else None
 
 
+def calls_in_file(function: Function, model: SemanticModel) -> list[ast.Call]:
+    """Return all calls of a function, if they are in its file; else an empty list."""
+    calls = [
+        call
+        for call in model.names.calls_by_name.get(function.name, ())
+        if any(model.types.definition(target) is function for target in model.types.call_targets(call))
+    ]
+    return calls if len(calls) == len(model.usage.call_sites(function.body[0])) else []
+
+
 def called_back(call: ast.Call, qualified: str) -> list[ast.expr]:
     """Return the arguments that a function may call; all of them if its parameters are unknown."""
     places = CALLED_AT.get(qualified)

@@ -34,7 +34,8 @@ Flags hot code that builds a batch from a replay buffer one transition at a time
   0.0`), and with indices that NumPy selected (`sorted(np.unique(x, return_index=True)[1])`).
 
 The impact is low if the items are objects with methods, such as whole games, or whole episodes that are not
-taken apart where they are picked.
+taken apart where they are picked, and if the code that draws the batch also runs a network for one of its
+items after the other.
 
 The rule does not flag draws of fewer than eight items, shorter deques, lists of text, `random.sample` on a
 range or on a list of other things than transitions, such as indices, `zip(*rows)` of rows that no buffer
@@ -98,6 +99,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rlint.rule import (
     CodeExtent,
@@ -153,6 +155,7 @@ from rlint.rules.buffers.rl102_list_indexed_sample.item_picks import (
 from rlint.rules.buffers.rl102_list_indexed_sample.looped import picked_in_loop
 from rlint.rules.buffers.rl102_list_indexed_sample.picked_windows import PickedWindow, field_of_all, window_of
 from rlint.rules.buffers.rl102_list_indexed_sample.placed_slices import placed_slices
+from rlint.rules.buffers.rl102_list_indexed_sample.single_forwards import why_below_forwards
 from rlint.rules.buffers.rl102_list_indexed_sample.single_items import holds_fields, yielded_item
 from rlint.rules.buffers.rl102_list_indexed_sample.sliced import sliced_rows
 from rlint.rules.buffers.rl102_list_indexed_sample.taken_apart import (
@@ -236,7 +239,8 @@ class ListIndexedSample(Rule):
         else:
             found = None
         if found is not None and found.heat >= self.heat:
-            yield found
+            minor = found.minor or why_below_forwards(node, model)
+            yield found if found.minor else replace(found, minor=minor)
 
     def comprehension(self, node: ast.ListComp, model: SemanticModel) -> Finding | None:
         """Return a finding for `[self.buffer[i] for i in indices]`."""

@@ -11,6 +11,7 @@ from rlint.rule import (
     Function,
     SemanticModel,
     TypeTag,
+    calls_in_file,
     one_row_batches,
 )
 
@@ -24,7 +25,7 @@ def is_of_one_row(loop: AnyLoop, model: SemanticModel) -> bool:
     rows, function = _rows_of(loop), model.function(loop)
     if rows is None or function is None or not _is_parameter(rows, model):
         return False
-    calls = _calls_of(function, model)
+    calls = calls_in_file(function, model)
     given = [_argument(call, rows.id, function) for call in calls]
     return bool(given) and all(value is not None and _is_one_row(value, model) for value in given)
 
@@ -83,16 +84,6 @@ def _counted(count: ast.expr) -> ast.Name | None:
 def _is_parameter(name: ast.Name, model: SemanticModel) -> bool:
     bindings = model.dataflow.definitions(name)
     return bool(bindings) and all(each.kind is BindingKind.PARAMETER for each in bindings)
-
-
-def _calls_of(function: Function, model: SemanticModel) -> list[ast.Call]:
-    """Return all calls of a function, if they are in its file; else an empty list."""
-    calls = [
-        call
-        for call in model.names.calls_by_name.get(function.name, ())
-        if any(model.types.definition(target) is function for target in model.types.call_targets(call))
-    ]
-    return calls if len(calls) == len(model.usage.call_sites(function.body[0])) else []
 
 
 def _argument(call: ast.Call, name: str, function: Function) -> ast.expr | None:

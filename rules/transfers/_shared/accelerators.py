@@ -33,6 +33,11 @@ def may_use_accelerator(model: SemanticModel) -> bool:
     return model.once(_names_open_device, model.syntax.module)
 
 
+def names_device(text: str) -> bool:
+    """Whether the text of a file names devices."""
+    return any(word in text for word in ("device", "cuda", "accelerator"))
+
+
 def _converts_host_tensors(_: ast.Module, model: SemanticModel) -> bool:
     """Whether a file calls `numpy()` on tensors that it does not copy to the host before, which fails for
     tensors on a device.

@@ -43,8 +43,9 @@ cannot launch the next kernels, and after the copy the device idles until they a
 
 From pinned memory (`DataLoader(..., pin_memory=True)`) the copy also overlaps with work on the host.
 Without pinning the gain is small, because the driver first copies the tensor to a staging buffer; findings
-in programs that pin no memory have a low impact, as have those in programs of small networks that learn from
-vectors. Pinning each tensor just before its copy does not help: it takes as long as the copy.
+in programs that pin no memory have a low impact, as have copies of tensors that have just been computed, such
+as rows that indices gather (`self.frames[rows].to(device)`), and those in programs of small networks that
+learn from vectors. Pinning each tensor just before its copy does not help: it takes as long as the copy.
 
 Copies of the parts of one batch that follow each other are one cost, which one change mends: the first, or
 the one that likely holds the most data, keeps its impact, and the others have a low one.
@@ -189,7 +190,7 @@ class BlockingTransfer(Rule):
             advice=ONCE if again is not None else advice(kind),
             assumes=assumption(call, source, model, is_sure=copy.is_sure),
             related=[(each, "copied beside it, at less cost") for each in others] if call is first else (),
-            minor=minor_gain(kind, model) or (None if call is first else why_shared(first, model)),
+            minor=minor_gain(source, model) or (None if call is first else why_shared(first, model)),
         )
 
     def _of_part(self, call: ast.Call, part: ast.Name, model: SemanticModel) -> Finding:

@@ -6,6 +6,7 @@ import ast
 
 from rlint.rule import (
     FUNCTIONS,
+    BindingKind,
     Device,
     ProgramScale,
     SemanticModel,
@@ -36,6 +37,7 @@ from rlint.rules.transfers.rl201_blocking_transfer.transfer_sources import (
     is_made_here,
     is_used_as_mapping,
     is_used_as_network,
+    root_of,
 )
 
 VECTORS = "small batches of vectors are copied in microseconds"
@@ -46,6 +48,7 @@ _FIELDS = ("obs", "observations", "states", "actions", "rewards", "masks", "done
 _OF_VECTORS = 2
 """The dimensions of a batch of vectors."""
 _UNPINNED = "an asynchronous copy gains little while the source is not pinned"
+_NEW = "the source is a new tensor, which is not pinned: an asynchronous copy gains little"
 _NOTHING_PINNED = "the program pins no memory, and an asynchronous copy from other memory gains little"
 
 
@@ -201,15 +204,33 @@ def is_guarded_by_device_test(call: ast.Call, model: SemanticModel) -> bool:
     return False
 
 
-def minor_gain(kind: Type, model: SemanticModel) -> str | None:
+def minor_gain(source: ast.expr, model: SemanticModel) -> str | None:
     """Return why an asynchronous copy gains little here; None if the source is, or may be, pinned."""
+    kind = model.types.type_of(source)
     if is_unpinned(kind):
         return _UNPINNED
     if batches.is_pinned(kind):
         return None
+    if _is_new(source, model):
+        return _NEW
     if not model.program.sets(torch_settings.PINS):
         return _NOTHING_PINNED
     return VECTORS if is_of_vectors(kind, model) else None
+
+
+def _is_new(source: ast.expr, model: SemanticModel) -> bool:
+    """Whether a tensor has just been computed, such as rows that indices gather: torch allocates it in memory
+    that is not pinned, wherever its sources are.
+    """
+    root = source if model.types.type_of(source).fresh else root_of(source, model)
+    values = [root]
+    if isinstance(root, ast.Name):
+        made = model.dataflow.definitions(root)
+        if not made or any(each.kind is not BindingKind.ASSIGN or each.path for each in made):
+            return False
+        values = [root_of(each.value, model) for each in made if each.value is not None]
+    kinds = [model.types.type_of(value) for value in values]
+    return all(kind.tag is TypeTag.TENSOR and kind.fresh and not batches.is_pinned(kind) for kind in kinds)
 
 
 def is_of_vectors(kind: Type, model: SemanticModel) -> bool:

@@ -79,7 +79,7 @@ def _ends_group(statement: ast.stmt, model: SemanticModel) -> bool:
 def _size_order(copy: BlockingCopy, model: SemanticModel) -> tuple[bool, bool, int, int]:
     """Return a key that is least for the copy that likely takes the longest, or is made most needlessly."""
     kind = model.types.type_of(copy.source)
-    is_small = minor_gain(kind, model) is not None
+    is_small = minor_gain(copy.source, model) is not None
     is_new = copied_again(copy.source, model) is None
     return is_small, is_new, _order_of_name(copy.source), -(kind.rank or 0)
 

@@ -79,7 +79,10 @@ line belongs to a gradient step or a forward pass.
 The rule does not flag a single read per step, because the action has to reach the environment. Nor does it
 flag a round trip of what an environment or a caller that is not seen gets as well, a read that needs the
 result of another, reads at an interval or once after many iterations of a loop, and reads in evaluation
-functions or in methods whose callers run them for statistics only.
+functions or in methods whose callers run them for statistics only. Nor are reads meant of what is evidently
+in host memory: parameters for which all calls pass such tensors, objects of a file that creates tensors from
+data and names no device, and what tasks and actors of Ray compute that ask for no device (`@ray.remote`).
+Other tensors that a function is only handed are assumed to be on an accelerator (likely).
 
 ## Why is it slow
 The device runs asynchronously. A read synchronises with it: the host blocks until all queued work is done
@@ -94,7 +97,10 @@ tensor at once does not take longer.
 Up to four reads in a step, outside of inner loops, have a low impact; in a gradient step of a network for
 images or sequences, up to twelve. So have the reads of a line search or a similar loop that ends as one of
 them decides, those once per update where the same function reads the device for each row of a batch, and
-those in a loop whose iterations wait for another program, such as the engine of a game.
+those in a loop whose iterations wait for another program, such as the engine of a game. The same holds for up
+to four reads in an iteration that waits for a condition in any case (`if not wanted.any(): break`) or runs a
+large network, several networks or one on several rows (`for first in range(0, n, size)`), and for those that
+run once beside a loop of gradient steps in the same function.
 
 ## Example
 ```python
@@ -199,6 +205,7 @@ from rlint.rules.transfers.rl202_host_round_trip.reported import (
     reported_together,
     unguarded_first,
 )
+from rlint.rules.transfers.rl202_host_round_trip.same_iteration import why_little_in_iteration
 from rlint.rules.transfers.rl202_host_round_trip.stored_on_host import stored_in, stores_in_host_tensors
 from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import where
 from rlint.rules.transfers.rl202_host_round_trip.waiting_reads import is_hot
@@ -396,7 +403,7 @@ class HostRoundTrip(Rule):
             fix=stacked.build_fix(group, model),
             advice=advice_for_step(group, model),
             assumes=assumption(group, model),
-            minor=why_cheap(group, model),
+            minor=why_cheap(group, model) or why_little_in_iteration(group, model),
         )
 
     def _found(self, read: HostRead, said: said_of_reads.Said, model: SemanticModel) -> Finding:
@@ -408,5 +415,5 @@ class HostRoundTrip(Rule):
             advice=said.advice,
             assumes=placed([read], model),
             related=said.related,
-            minor=said.minor,
+            minor=said.minor or why_little_in_iteration([read], model),
         )

@@ -26,6 +26,8 @@ from rlint.rule import (
 from rlint.rules.transfers._shared.array_libraries import imports_arrays
 from rlint.rules.transfers._shared.in_steps import is_in_layer
 from rlint.rules.transfers._shared.there_and_back import SAME_NUMBERS
+from rlint.rules.transfers._shared.workers_without_devices import runs_without_device
+from rlint.rules.transfers.rl202_host_round_trip.handed_values import is_kept_on_host
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, is_forced
 from rlint.rules.transfers.rl202_host_round_trip.tensor_devices import where
 
@@ -41,6 +43,8 @@ def is_hot(read: HostRead, model: SemanticModel) -> bool:
     if model.frequency.heat_of(read.node).level is not Heat.HOT or model.usage.is_evaluation(read.node):
         return False
     if not waits(read, model) or has_left_the_device(read.node, model):
+        return False
+    if runs_without_device(read.node, model):
         return False
     function = model.function(read.node)
     return function is None or not model.once(_is_called_for_reports, function)
@@ -82,6 +86,8 @@ def waits(read: HostRead, model: SemanticModel) -> bool:
     """
     device = where(read.tensor, model)
     if device is Device.HOST or device is Device.OTHER or _is_used_as_array(read.tensor, model):
+        return False
+    if device is Device.UNKNOWN and is_kept_on_host(read.tensor, model):
         return False
     if device is not None:
         return True

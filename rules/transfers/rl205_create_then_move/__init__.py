@@ -39,8 +39,9 @@ The tensor is allocated and filled on the host, then `.to(device)` blocks on a h
 (`torch.tensor(rewards)`) has to be copied either way. For an array, `device=` then saves a copy within host
 memory; for a list it saves little more than a call. Such findings have a low impact, as have constants of
 one or two dimensions that are created once per gradient step, other small tensors that are created once in a
-gradient step of several networks, and what is moved only to act: a step of an environment waits for the
-action in any case.
+gradient step of several networks, vectors with one number for each row that are created once per step, what
+is created in a function that reads the device as often, and what is moved only to act: a step of an
+environment waits for the action in any case.
 
 On the CPU, `.to(device)` returns the same tensor, so the fix saves only the call.
 

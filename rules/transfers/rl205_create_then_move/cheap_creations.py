@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import ProgramScale, SemanticModel, Trait, descendants, models
+from rlint.rule import Device, Function, ProgramScale, SemanticModel, Trait, TypeTag, descendants, models
 from rlint.rules.transfers._shared.creations import Creation, copies_nothing
 from rlint.rules.transfers._shared.device_moves import DeviceMove
 from rlint.rules.transfers._shared.in_steps import (
     is_in_environment_steps,
     is_in_gradient_steps,
+    is_in_layer,
     is_only_in_environment_steps,
     is_repeated,
 )
@@ -25,6 +26,8 @@ _LONG_STEP = "one copy beside the gradient step of a large network, which takes 
 _FILLS = models.having(Trait.ALLOCATES, "torch") | {"torch.arange", "torch.linspace"}
 _FEW_DIMENSIONS = 2
 _ONE_SMALL = "one small tensor beside a gradient step of several networks, which takes far longer"
+_VECTOR = "one vector of numbers, once per step: it is created and copied in microseconds"
+_WAITS = "the same function reads the device as often, for which it waits in any case"
 _SEVERAL = 2
 _MANY = 10_000
 """Drawing and copying so many numbers takes as long as running a small layer."""
@@ -52,7 +55,11 @@ def why_cheap(creation: Creation, data: list[ast.Call], model: SemanticModel) ->
     made = creation.made
     is_drawn = made.drawn_from or made.drawn_by is not None or made.filled_by is not None
     is_constant = not is_drawn and all(_is_small_constant(call, model) for call in calls)
-    return _CONSTANT if is_constant and (learns or is_in_environment_steps(move, model)) else None
+    if is_constant and (learns or is_in_environment_steps(move, model)):
+        return _CONSTANT
+    if not is_in_layer(move, model) and calls and all(_is_vector(call, model) for call in calls):
+        return _VECTOR
+    return _WAITS if not is_drawn and _waits_anyway(move, model) else None
 
 
 def why_cheap_in_branches(move: DeviceMove, made: list[ast.Call], model: SemanticModel) -> str | None:
@@ -83,7 +90,7 @@ def _is_one_of_much(move: ast.Call, made: MadeTensor, model: SemanticModel) -> b
 def _dimensions(call: ast.Call) -> list[ast.expr]:
     """Return the sizes that a call passes, in a tuple or one by one."""
     match call.args:
-        case [ast.Tuple(elts=sizes) | ast.List(elts=sizes)]:
+        case [*_, ast.Tuple(elts=sizes) | ast.List(elts=sizes)]:
             return sizes
     return call.args
 
@@ -96,6 +103,45 @@ def _values(sizes: list[ast.expr], model: SemanticModel) -> Iterator[ast.AST]:
             for binding in model.dataflow.definitions(size):
                 if binding.value is not None and not binding.path:
                     yield from descendants(binding.value)
+
+
+def _is_vector(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether the sizes of a tensor are numbers, all of them 1 but for one: `(len(rows), 1)`."""
+    if model.names.qualified(call.func) not in _FILLS | DRAW:
+        return False
+    sizes = _dimensions(call)
+    if not all(model.types.type_of(size).tag is TypeTag.INT or model.sizes.number(size) for size in sizes):
+        return False
+    return len([size for size in sizes if not (isinstance(size, ast.Constant) and size.value == 1)]) == 1
+
+
+def _waits_anyway(move: ast.Call, model: SemanticModel) -> bool:
+    """Whether the function of a move, and the same loops, also read a tensor that may be on a device."""
+    function, loops = model.function(move), model.frequency.loops(move)
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    return any(
+        model.frequency.loops(read) == loops
+        for read in model.once(_reads_in, function)
+        if not model.frequency.conditions(read)
+    )
+
+
+def _reads_in(function: Function, model: SemanticModel) -> list[ast.Call]:
+    """Return the calls of a function that copy a tensor to the host, unless it is known to be there."""
+    return [
+        node for node in descendants(function) if isinstance(node, ast.Call) and _reads_device(node, model)
+    ]
+
+
+def _reads_device(call: ast.Call, model: SemanticModel) -> bool:
+    match call:
+        case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Attribute(attr="cpu")), attr="numpy")):
+            return True
+        case ast.Call(func=ast.Attribute(value=tensor, attr="item" | "tolist"), args=[]):
+            kind = model.types.type_of(tensor)
+            return kind.tag is TypeTag.TENSOR and kind.device is not Device.HOST
+    return False
 
 
 def _draws_many(made: MadeTensor, model: SemanticModel) -> bool:

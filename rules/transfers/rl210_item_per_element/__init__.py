@@ -10,7 +10,7 @@ read by a function passed to `map`. Conditions and indices read their numbers, t
 an item of a tensor with one dimension, such as `scores.argmax(1)`.
 
 The rule does not flag arrays and lists, single reads, rows of several numbers, and a loop with a small
-literal count.
+literal count. What only the constructor of a class runs has a low impact.
 
 ## Why is it slow
 Indexing creates a tensor for each element before its number is read. On an accelerator each read also
@@ -87,6 +87,7 @@ from rlint.rule import (
     last_names,
 )
 from rlint.rules.transfers._shared.element_reads import is_first, mapped_read, parts_read, read_in
+from rlint.rules.transfers._shared.in_steps import why_once_per_object
 from rlint.rules.transfers._shared.reads import CONVERSIONS, TensorRead, operand_of
 from rlint.rules.transfers.rl210_item_per_element.read_at_once import (
     TITLE,
@@ -135,6 +136,7 @@ class ItemPerElement(Rule):
                 message(part, read.tensor, model),
                 fix=build_fix(read, model) if read.is_plain else None,
                 advice=advice(part, read, model),
+                minor=why_once_per_object(part, model),
             )
 
     def mapped(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:

@@ -117,7 +117,7 @@ def calls_with_tensors(read: HostRead, model: SemanticModel) -> int:
     """
     is_whole = isinstance(read.tensor, ast.Name) and not model.frequency.loops(read.node)
     is_whole = is_whole and not isinstance(model.syntax.statement(read.node), ast.Return)
-    return model.effects.tensors_passed(read.tensor) if is_whole else 0
+    return model.effects.tensors_passed(read.tensor).together if is_whole else 0
 
 
 def is_bound_before(read: HostRead, model: SemanticModel) -> bool:
