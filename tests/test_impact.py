@@ -1009,6 +1009,37 @@ def test_files_that_no_script_reaches_have_a_low_impact(imports: str, reason: st
 
 
 @pytest.mark.parametrize(
+    ("added", "is_left_out"),
+    [
+        ({}, True),
+        ({"test_agent.py": "from old import agent\n\n\ndef test():\n    agent.Old().act(1)\n"}, True),
+        ({"show.py": "from old import agent\n\nagent.Old().act(1)\n"}, False),
+        ({"train.py": "def train(loss):\n    loss.backward()\n"}, False),  # nothing calls it
+        ({"load.py": "import importlib\n\nimportlib.import_module(input())\n"}, False),
+        ({"load.py": "import gin\n"}, False),
+        ({"setup.py": "import setuptools\n\nsetuptools.setup()\n"}, False),
+        ({"pyproject.toml": "[build-system]\n"}, False),
+        ({"pyproject.toml": "[tool.ruff]\n"}, True),
+        # one of several agents, which a script may import another time
+        ({"ddpg.py": "class DDPG: pass\n", "sac.py": "class SAC: pass\n"}, False),
+    ],
+)
+def test_files_next_to_programs_that_train_have_a_low_impact(
+    added: dict[str, str], is_left_out: bool, tmp_path: Path
+) -> None:
+    """Programs that share no import with them, in a project that offers nothing to others."""
+    (tmp_path / "old").mkdir()
+    agent = UNUSED.replace("import tools\n", "").replace("tools.ENV", "self.env")
+    program = "from networks import net\n\nfor _ in range(1000):\n    net(1).backward()\n"
+    texts = {"old/agent.py": agent, "train.py": program, "networks.py": "net = abs\n"}
+    for name, text in {**texts, "requirements.txt": "", **added}.items():
+        (tmp_path / name).write_text(text)
+    (found,) = findings_in(tmp_path, "RL321")
+    reason = "no script of this project reaches `old.agent`"
+    assert (found["impact"]["basis"] == reason) == is_left_out
+
+
+@pytest.mark.parametrize(
     ("compiled", "level"),
     [("torch.compile(net)", "low"), ("re.compile('a')", "medium"), ("net.compiled", "medium")],
 )
