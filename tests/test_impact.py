@@ -1039,6 +1039,73 @@ def test_files_next_to_programs_that_train_have_a_low_impact(
     assert (found["impact"]["basis"] == reason) == is_left_out
 
 
+PLOTTING = """\
+import numpy as np
+import torch
+
+net = torch.nn.Linear(4, 2)
+optimizer = torch.optim.Adam(net.parameters())
+rewards = np.zeros(5000)
+
+
+def smooth_rewards(rewards):
+    mean = np.zeros_like(rewards)
+    for place in range(50, len(rewards)):
+        mean[place] = np.mean(rewards[place - 50 : place])
+    return mean
+
+
+def update(env):
+    for _ in range(80):
+        obs, reward, *_ = env.step(0)
+        optimizer.zero_grad()
+        net(torch.as_tensor(obs)).mean().backward()
+        optimizer.step()
+    IN_UPDATE
+
+
+def main(env):
+    BEFORE
+    TRAINING
+    AFTER
+    for _ in range(1000):
+        LATER
+
+
+main(input())
+"""
+
+
+@pytest.mark.parametrize(
+    ("parts", "is_after"),
+    [
+        ({"TRAINING": "update(env)", "AFTER": "smooth_rewards(rewards)"}, True),
+        ({"TRAINING": "update(env)", "BEFORE": "smooth_rewards(rewards)"}, False),
+        ({"TRAINING": "update(env)", "LATER": "smooth_rewards(rewards)"}, False),  # a main loop, perhaps
+        ({"LATER": "update(env)", "IN_UPDATE": "smooth_rewards(rewards)"}, False),
+        ({"AFTER": "smooth_rewards(rewards)"}, False),
+        (
+            {
+                "TRAINING": "update(env)",
+                "AFTER": "smooth_rewards(rewards)",
+                "LATER": "update(env)\n        smooth_rewards(rewards)",
+            },
+            False,
+        ),
+    ],
+)
+def test_code_after_the_training_has_a_low_impact(
+    parts: dict[str, str], is_after: bool, tmp_path: Path
+) -> None:
+    """Of which all calls follow a whole training, in no loop that may be a training itself."""
+    text = PLOTTING
+    for name in ("IN_UPDATE", "BEFORE", "TRAINING", "AFTER", "LATER"):
+        text = text.replace(name, parts.get(name, "pass"))
+    (tmp_path / "train.py").write_text(text)
+    (found,) = findings_in(tmp_path, "RL505")
+    assert (found["impact"]["basis"] == "it runs only after the training") == is_after
+
+
 @pytest.mark.parametrize(
     ("compiled", "level"),
     [("torch.compile(net)", "low"), ("re.compile('a')", "medium"), ("net.compiled", "medium")],
