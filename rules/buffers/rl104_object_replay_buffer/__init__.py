@@ -271,8 +271,8 @@ class ObjectReplayBuffer(Rule):
 
 
 def _why_little(model: SemanticModel, *, has_tensors: bool = False) -> str | None:
-    """Return why a buffer takes about as much memory in any form, or less than arrays; `has_tensors` says that
-    tensors of one number make it large.
+    """Return why a buffer takes about as much memory in any form, or less than arrays; `has_tensors` says
+    that tensors of one number make it large.
     """
     if are_vectors(model):
         return None
