@@ -207,11 +207,11 @@ def paces_learner(statement: ast.stmt, model: SemanticModel) -> bool:
         return False
     runners = model.threads.runners(statement)
     return bool(runners.starts and not runners.other_starts) or any(
-        asks_other_process(node, model) for node in descendants(loops[0]) if isinstance(node, ast.Call)
+        gets_from_other_process(node, model) for node in descendants(loops[0]) if isinstance(node, ast.Call)
     )
 
 
-def asks_other_process(call: ast.Call, model: SemanticModel) -> bool:
+def gets_from_other_process(call: ast.Call, model: SemanticModel) -> bool:
     """Whether a call gets something from another process or thread: of an actor of Ray, or a queue."""
     match call.func:
         case ast.Attribute(value=ast.Attribute(), attr="remote"):
