@@ -166,8 +166,9 @@ class Rule:
             return "it runs in evaluations, not in training"
         if not self.concerns_waiting and usage.is_in_real_time(node):
             return "it runs in a loop that waits for the clock in each iteration"
-        if usage.is_beginning(node):
-            return "it runs only in the first steps of a training"
+        phase = usage.phase(node)
+        if phase:
+            return f"it runs only {phase}"
         if model.branches.is_exploration(node):
             return "it runs only when the agent explores at random"
         if usage.is_overridden(node):

@@ -64,6 +64,8 @@ class FileTask:
     """The declarations of the configuration: a target's own; for other files, those of the first target."""
     is_loader: bool = False
     """Whether the file only counts for what it does to modules whose names are known only at run time."""
+    is_next_to_programs: bool = False
+    """Whether programs beside the file, which share no import with it, train (see program_groups.py)."""
     is_configuration: bool = False
     """Whether the file is no Python, but has settings of the program (see configurations.py)."""
 

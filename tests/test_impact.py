@@ -1009,6 +1009,104 @@ def test_files_that_no_script_reaches_have_a_low_impact(imports: str, reason: st
 
 
 @pytest.mark.parametrize(
+    ("added", "is_left_out"),
+    [
+        ({}, True),
+        ({"test_agent.py": "from old import agent\n\n\ndef test():\n    agent.Old().act(1)\n"}, True),
+        ({"show.py": "from old import agent\n\nagent.Old().act(1)\n"}, False),
+        ({"train.py": "def train(loss):\n    loss.backward()\n"}, False),  # nothing calls it
+        ({"load.py": "import importlib\n\nimportlib.import_module(input())\n"}, False),
+        ({"load.py": "import gin\n"}, False),
+        ({"setup.py": "import setuptools\n\nsetuptools.setup()\n"}, False),
+        ({"pyproject.toml": "[build-system]\n"}, False),
+        ({"pyproject.toml": "[tool.ruff]\n"}, True),
+        # one of several agents, which a script may import another time
+        ({"ddpg.py": "class DDPG: pass\n", "sac.py": "class SAC: pass\n"}, False),
+    ],
+)
+def test_files_next_to_programs_that_train_have_a_low_impact(
+    added: dict[str, str], is_left_out: bool, tmp_path: Path
+) -> None:
+    """Programs that share no import with them, in a project that offers nothing to others."""
+    (tmp_path / "old").mkdir()
+    agent = UNUSED.replace("import tools\n", "").replace("tools.ENV", "self.env")
+    program = "from networks import net\n\nfor _ in range(1000):\n    net(1).backward()\n"
+    texts = {"old/agent.py": agent, "train.py": program, "networks.py": "net = abs\n"}
+    for name, text in {**texts, "requirements.txt": "", **added}.items():
+        (tmp_path / name).write_text(text)
+    (found,) = findings_in(tmp_path, "RL321")
+    reason = "no script of this project reaches `old.agent`"
+    assert (found["impact"]["basis"] == reason) == is_left_out
+
+
+PLOTTING = """\
+import numpy as np
+import torch
+
+net = torch.nn.Linear(4, 2)
+optimizer = torch.optim.Adam(net.parameters())
+rewards = np.zeros(5000)
+
+
+def smooth_rewards(rewards):
+    mean = np.zeros_like(rewards)
+    for place in range(50, len(rewards)):
+        mean[place] = np.mean(rewards[place - 50 : place])
+    return mean
+
+
+def update(env):
+    for _ in range(80):
+        obs, reward, *_ = env.step(0)
+        optimizer.zero_grad()
+        net(torch.as_tensor(obs)).mean().backward()
+        optimizer.step()
+    IN_UPDATE
+
+
+def main(env):
+    BEFORE
+    TRAINING
+    AFTER
+    for _ in range(1000):
+        LATER
+
+
+main(input())
+"""
+
+
+@pytest.mark.parametrize(
+    ("parts", "is_after"),
+    [
+        ({"TRAINING": "update(env)", "AFTER": "smooth_rewards(rewards)"}, True),
+        ({"TRAINING": "update(env)", "BEFORE": "smooth_rewards(rewards)"}, False),
+        ({"TRAINING": "update(env)", "LATER": "smooth_rewards(rewards)"}, False),  # a main loop, perhaps
+        ({"LATER": "update(env)", "IN_UPDATE": "smooth_rewards(rewards)"}, False),
+        ({"AFTER": "smooth_rewards(rewards)"}, False),
+        (
+            {
+                "TRAINING": "update(env)",
+                "AFTER": "smooth_rewards(rewards)",
+                "LATER": "update(env)\n        smooth_rewards(rewards)",
+            },
+            False,
+        ),
+    ],
+)
+def test_code_after_the_training_has_a_low_impact(
+    parts: dict[str, str], is_after: bool, tmp_path: Path
+) -> None:
+    """Of which all calls follow a whole training, in no loop that may be a training itself."""
+    text = PLOTTING
+    for name in ("IN_UPDATE", "BEFORE", "TRAINING", "AFTER", "LATER"):
+        text = text.replace(name, parts.get(name, "pass"))
+    (tmp_path / "train.py").write_text(text)
+    (found,) = findings_in(tmp_path, "RL505")
+    assert (found["impact"]["basis"] == "it runs only after the training") == is_after
+
+
+@pytest.mark.parametrize(
     ("compiled", "level"),
     [("torch.compile(net)", "low"), ("re.compile('a')", "medium"), ("net.compiled", "medium")],
 )

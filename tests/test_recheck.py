@@ -206,3 +206,19 @@ def test_the_answers_of_a_file_are_those_of_its_group() -> None:
     first, second = queried.of(["first.py"]).answers, queried.of(["second.py"]).answers
     assert first.keys() == second.keys()
     assert first != second
+
+
+def test_a_file_is_checked_again_if_other_programs_begin_to_train(project: Project) -> None:
+    """Though it shares no import with them."""
+    (project.folder / "requirements.txt").write_text("")
+    loop = "    for step in range(1000):\n        env.step(Normal(step, 1.0).rsample())\n"
+    project.write("old", f"from torch.distributions import Normal\n\n\ndef act(env):\n{loop}")
+
+    def reasons() -> set[str | None]:
+        return {found.minor for found in project.run() if found.path == "old.py"}
+
+    assert reasons() == {None}
+    project.replace("train", "    for", "    env.loss.backward()\n    for")
+    assert reasons() == {None}
+    project.write("train", (project.folder / "train.py").read_text() + "\n\nmain(input())\n")
+    assert reasons() == {"no script of this project reaches `old`"}

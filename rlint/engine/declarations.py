@@ -15,8 +15,11 @@ _Declared = tuple[str, int, Heat, str]
 
 
 def declare(job: FileTask, text: str, summary: ModuleSummary) -> None:
-    """Add the declarations about a file to its summary. Comments in the code override the configuration."""
+    """Add to the summary of a file what its text does not show: its place among the programs of the project,
+    and the declarations about it. Comments in the code override the configuration.
+    """
     declared = job.declared
+    summary.is_next_to_programs = job.is_next_to_programs
     summary.has_entries = declared.entry_points is not None
     if declared.entry_points:
         summary.entries = declared.entries_in(job.path, job.module)

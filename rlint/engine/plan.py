@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rlint.config.declared_knowledge import NOTHING_DECLARED
 from rlint.engine.configurations import Configurations
 from rlint.engine.loaders import loaders_in, loaders_of
+from rlint.engine.program_groups import placed_next_to_programs
 from rlint.run_data import FileTask, Target
 from rlint.semantics.imports.import_groups import grouped
 from rlint.semantics.imports.import_scan import ImportScan, glance_at_file, glance_at_text, read_file
@@ -79,7 +80,9 @@ class Plan:
                 if hot or glance.is_about_learning(imports[name]):
                     mentions_learning.add(name)
         names = {name: job.module for name, job in self._jobs.items()}
-        groups = [[self._jobs[name] for name in group] for group in grouped(names, imports)]
+        groups = placed_next_to_programs(
+            [[self._jobs[name] for name in group] for group in grouped(names, imports)], look.scans
+        )
         configurations = Configurations()
         loaders = loaders_in(look.scans, texts, look.contents)
         self._digests.update((loader.task.name, loader.task.digest) for loader in loaders)

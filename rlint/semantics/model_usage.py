@@ -141,12 +141,18 @@ class UsageQueries:
         place = self._model.frequency.place(node)
         return place is not None and self._heat.is_evaluation(place)
 
-    def is_beginning(self, node: ast.AST) -> bool:
-        """Whether a node runs only at the beginning of a run: under a condition such as `step <
-        learning_starts`, in a loop before the main loop, or while a counter runs down to zero.
+    def phase(self, node: ast.AST) -> str:
+        """Return in words the phase of a run in which a node runs, if it does not run in each step: only at
+        the beginning, under a condition such as `step < learning_starts`, in a loop before the main loop, or
+        while a counter runs down to zero; or only after the training. "" for all other nodes.
         """
         place = self._model.frequency.place(node)
-        return place is not None and self._heat.is_beginning(place)
+        if place is None:
+            return ""
+        if self._heat.is_beginning(place):
+            return "in the first steps of a training"
+        is_after = self._heat.is_after_training(place, getattr(node, "lineno", 0))
+        return "after the training" if is_after else ""
 
     def is_in_real_time(self, node: ast.AST) -> bool:
         """Whether a node runs only in loops that wait for the clock in each iteration: those of a window with

@@ -12,7 +12,7 @@ base class, call `backward`.
 
 The rule does not flag:
 
-- networks whose weights do not require gradients;
+- networks whose weights do not require gradients, nor copies of those that the code trains only afterwards;
 - inputs that carry a gradient of a network that is trained (an actor loss that goes through a target
   critic);
 - references that no weights are copied into, if the parameters of an optimizer are not known.
@@ -99,6 +99,7 @@ from rlint.rule import (
     last_name,
     weight_sync,
 )
+from rlint.rules.networks._shared.copies_of_frozen import is_copy_of_frozen
 from rlint.rules.networks._shared.no_grad import (
     joined,
     loses_gradient,
@@ -217,6 +218,8 @@ def is_attached(call: ast.Call, model: SemanticModel) -> bool:
     if model.gradients.autograd_at(call) is not Autograd.ON or model.nn.runs_frozen(call):
         return False
     if model.nn.is_optimized(network) is not False and not is_likely_left_alone(network, model):
+        return False
+    if is_copy_of_frozen(network, model):
         return False
     here = {left.label for left in model.gradients.sinks(call)}
     if not here & {SinkKind.LEARNED, *LEAVES}:

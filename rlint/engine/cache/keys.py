@@ -49,9 +49,11 @@ def key_of_summary(job: FileTask) -> str:
 
 
 def _kind(job: FileTask) -> str:
-    """Return how the file of a task is read."""
+    """Return how the file of a task is read, and what its place in the project says of it."""
     if job.is_configuration:
         return "configuration"
+    if job.is_next_to_programs:
+        return "beside programs"
     return "loader" if job.is_loader else ""
 
 

@@ -85,7 +85,7 @@ def _is_settled(stamp: FileStamp, now: int) -> bool:
 
 
 def _glance(data: list[Any]) -> ImportScan:
-    digest, size, imports, relative, stars, words, mentions_learning, calls, loads = data
+    digest, size, imports, relative, stars, words, mentions_learning, calls, loads, starts, trains = data
     return ImportScan(
         digest,
         size,
@@ -96,4 +96,6 @@ def _glance(data: list[Any]) -> ImportScan:
         mentions_learning,
         calls,
         loads,
+        starts,
+        trains,
     )

@@ -45,6 +45,7 @@ from rlint.semantics.frequency.likely_roles.by_name import named_role
 from rlint.semantics.frequency.likely_roles.role import LikelyRole
 from rlint.semantics.frequency.likely_roles.training_hooks import Hook, Hooks
 from rlint.semantics.frequency.over_items.networks_on_items import NetworksOnItems
+from rlint.semantics.frequency.phases.after_training import AfterTraining
 from rlint.semantics.frequency.phases.in_phases import InBeginning, InRealTime
 from rlint.semantics.frequency.roles import (
     LEARNS,
@@ -97,6 +98,7 @@ class HeatMap:
         self._in_evaluation = InEvaluation(self)
         self._in_beginning = InBeginning(self)
         self._in_real_time = InRealTime(self)
+        self._after_training = AfterTraining(self)
         self._bounds = FrequencyBounds(graph, self._calls)
         self._environments = EnvironmentClasses(index)
         self._hooks = Hooks(index, self._calls)
@@ -387,6 +389,10 @@ class HeatMap:
     def is_beginning(self, place: CodePlace) -> bool:
         """Whether a place runs only at the beginning of a run, such as in a warm-up phase."""
         return self._in_beginning.ask(place) is True
+
+    def is_after_training(self, place: CodePlace, line: int) -> bool:
+        """Whether a place, with its line, runs only after the training."""
+        return self._after_training.includes(place, line)
 
     def is_in_real_time(self, place: CodePlace) -> bool:
         """Whether a place runs only in loops that wait for the clock in each iteration."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +21,8 @@ from rlint.syntax.import_statements import absolute_module
 
 _NAMES = regex(rb"[\w.]+")
 _WORD = regex(rb"\w+")
+_STARTS = regex(rb"^(?:if __name__\b|for |while |with |[A-Za-z_][\w.]*\()", re.MULTILINE)
+_TRAINS = (b".backward(", b".learn(", b".minimize(", b".apply_gradients(")
 
 
 class ImportScan(NamedTuple):
@@ -45,6 +48,10 @@ class ImportScan(NamedTuple):
     """
     loads: bool = False
     """Whether it may get modules whose names are known only at run time."""
+    starts: bool = False
+    """Whether something happens when it is run: a block for scripts, a loop or a call at its top level."""
+    trains: bool = False
+    """Whether it names a method that takes gradient steps."""
 
     def imported_paths(self, package: str) -> set[str]:
         """Return the dotted names that the file may import as part of `package`."""
@@ -104,6 +111,8 @@ def glance_at(path: Path, content: bytes | None, *, is_code: bool = False) -> Im
         is_about_learning(code, imports),
         code.count(b"("),
         loads_by_computed_name(code),
+        _STARTS.search(code) is not None,
+        any(word in code for word in _TRAINS),
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from rlint import models
 from rlint.models import vocabulary
+from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
@@ -24,6 +25,8 @@ _HOOK = regex(r"^register_(\w*(forward|backward|accumulate_grad)\w*_)?hook$")
 _BACKWARD = regex(r"backward|^register_hook$|post_accumulate")
 _LOSSES = frozenset({"loss_fn", "loss_func", "compute_loss_func"})
 """Keywords with which training frameworks are passed the function that computes the loss."""
+_CALL_NOTHING = models.having(Trait.ONLY_LOOKS | Trait.REFLECTS | Trait.SHOWS | Trait.TESTS_CLASS, "builtins")
+"""Builtin functions that do not call what they are passed: `getattr(train, "best")`."""
 _FUNCTIONS = frozenset({TypeTag.FUNCTION, TypeTag.CLASS})
 _WRAPPED = (ast.BoolOp, ast.IfExp, ast.Dict, ast.List, ast.Tuple, ast.Call)
 
@@ -135,7 +138,7 @@ def called_by_library(call: ast.Call, analysis: FileAnalysis) -> Iterator[str]:
     if not named:
         return
     qualified = analysis.names.qualified(call.func)
-    if qualified is None or not _is_of_library(qualified):
+    if qualified is None or qualified in _CALL_NOTHING or not _is_of_library(qualified):
         return
     for value in named:
         kind = analysis.types.type_of(value)

@@ -353,6 +353,7 @@ class ModuleSummary:
     # how often that runs, and the origin of the declaration
     declared: tuple[tuple[str, int, Heat, str], ...] = ()
     has_entries: bool = False  # are the entry points of the program declared, so that other scripts are none?
+    is_next_to_programs: bool = False  # do programs train that share no import with it?
     entries: tuple[str, ...] = ()  # those in this file, by their names; "" for its module-level code
     mentions: tuple[Reference, ...] = ()  # of functions with accessor names (see references.py)
     # what it puts into objects that may be networks (see stored_parts.py)

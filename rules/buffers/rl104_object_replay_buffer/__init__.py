@@ -22,7 +22,7 @@ The rule does not flag:
 - items that are sequences of other kinds, or texts, and episodes of which batches are cut as slices;
 - buffers that hold fewer than a thousand items;
 - files with `LazyFrames` or `FrameStack`, whose observations share their images, unless each transition also
-  holds several tensors of one number.
+  holds several tensors of one number (where other files of the program have them, the impact is low).
 
 ## Why is it slow
 Each transition is a container with an object for each field: two arrays with a header each, a float, a
@@ -125,6 +125,7 @@ from rlint.rules.buffers.rl104_object_replay_buffer.unpacking import copied_to_h
 
 _ADDS = models.having(Trait.INSERTS, TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET) | {"extend", "push", "put"}
 _PIXELS = "images take nearly all of the memory in any case"
+_SHARED = "the stacked frames of this program share their images, of which arrays would hold several copies"
 ADVICE = (
     "Keep each field in one preallocated array (`np.zeros((capacity, *shape), dtype)`), write transitions "
     "to the next row, wrapping around, and index all fields with the drawn rows"
@@ -264,15 +265,20 @@ class ObjectReplayBuffer(Rule):
             f"`{model.source.text(holder)}` stores each transition {stores}, which {where} {does} for every "
             f"batch{each}",
             advice=NUMBERS if tensors else FRAMES if are_frames(model) else ADVICE,
-            minor=_why_little(model),
+            minor=_why_little(model, has_tensors=bool(tensors)),
             stated=None if tensors else stated_impact(uses, model),
         )
 
 
-def _why_little(model: SemanticModel) -> str | None:
-    """Return why a buffer takes about as much memory in any form."""
-    large = model.program.scale() is ProgramScale.LARGE and not are_vectors(model)
-    return _PIXELS if large else None
+def _why_little(model: SemanticModel, *, has_tensors: bool = False) -> str | None:
+    """Return why a buffer takes about as much memory in any form, or less than arrays; `has_tensors` says
+    that tensors of one number make it large.
+    """
+    if are_vectors(model):
+        return None
+    if not has_tensors and model.program.mentions(*LAZY):
+        return _SHARED
+    return _PIXELS if model.program.scale() is ProgramScale.LARGE else None
 
 
 def shares_frames(model: SemanticModel) -> bool:

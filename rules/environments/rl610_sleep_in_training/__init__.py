@@ -12,6 +12,7 @@ The rule does not flag:
 - pauses in loops that wait for something (`busy-wait-sleep`), and pauses under a condition;
 - pauses in evaluation, and in scripts that play or record;
 - pauses whose length is computed, because they keep a pace, and those that are off by default;
+- pauses of a set length between the gradient steps of a learner whose data other processes collect;
 - methods of environments, except the `step` of a simulation (pybullet, MuJoCo);
 - files that communicate with robots or servers, which set the pace.
 
@@ -125,7 +126,7 @@ class SleepInTraining(Rule):
         if pause is None or is_timed_from_outside(model):
             return
         when = how_often(statement, model)
-        if when is None:
+        if when is None or (pause.assumes and paces_learner(statement, model)):
             return
         text = model.source.text(node)
         up_to = " up to" if pause.is_limit else ""
@@ -194,6 +195,30 @@ def in_simulation(statement: ast.stmt, model: SemanticModel) -> str | None:
         return None
     step = step_of_own_environment(statement, model, in_loops=True)
     return str(step) if step is not None else None
+
+
+def paces_learner(statement: ast.stmt, model: SemanticModel) -> bool:
+    """Whether a pause gives other processes time to collect: its loop takes gradient steps and no environment
+    steps, on what it gets from them, or it runs in a worker of its own.
+    """
+    loops = model.frequency.loops(statement)
+    beat = model.frequency.cadence(statement)
+    if not loops or beat is None or Driver.ENVIRONMENT_STEP in beat.drivers | beat.nested:
+        return False
+    runners = model.threads.runners(statement)
+    return bool(runners.starts and not runners.other_starts) or any(
+        gets_from_other_process(node, model) for node in descendants(loops[0]) if isinstance(node, ast.Call)
+    )
+
+
+def gets_from_other_process(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a call gets something from another process or thread: of an actor of Ray, or a queue."""
+    match call.func:
+        case ast.Attribute(value=ast.Attribute(), attr="remote"):
+            return "ray" in model.module.packages
+        case ast.Attribute(value=ast.Name() | ast.Attribute() as owner, attr="get" | "get_nowait" | "recv"):
+            return bool(model.threads.channel_makers(owner))
+    return False
 
 
 def may_wait(loop: AnyLoop) -> bool:

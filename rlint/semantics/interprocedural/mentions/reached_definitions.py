@@ -58,12 +58,13 @@ class ReachedDefinitions:
 
     def misses(self, module: str, name: str) -> bool:
         """Whether no script of the project reaches a definition, though scripts use other definitions of
-        its file, or nearly all other files of its package: of many agents, users choose one by an import.
+        its file, or nearly all other files of its package, which may be files of other programs: of many
+        agents, users choose one by an import.
         """
         file = self._index.modules[module]
         if (module, name) in self._reached or file.is_test or name not in file.definition_uses:
             return False
-        if not self._reached:
+        if not (self._reached or file.is_next_to_programs):
             return False
         return self._is_reached(file) or self._misses_file(file)
 
@@ -72,16 +73,23 @@ class ReachedDefinitions:
         return (module, "") in self._reached
 
     def _misses_file(self, file: ModuleSummary) -> bool:
-        """Whether scripts reach no definition of a file, nor do tests."""
+        """Whether scripts reach no definition of a file, nor do tests, unless other programs train."""
         known = self._missed.get(file.module)
         if known is None:
             known = self._missed[file.module] = (
                 MAIN not in file.definition_uses
                 and not self._may_be_imported_unseen(file)
-                and not any((file.module, name) in self._tested for name in file.definition_uses if name)
-                and (self._is_unused_copy(file) or self._is_left_out(file))
+                and (self._is_next_to_programs(file) or self._is_unused_and_untested(file))
             )
         return known
+
+    def _is_next_to_programs(self, file: ModuleSummary) -> bool:
+        """Whether no script imports a file, while programs train that share no import with it."""
+        return file.is_next_to_programs and not self.has_programs and not self.loads(file.module)
+
+    def _is_unused_and_untested(self, file: ModuleSummary) -> bool:
+        is_tested = any((file.module, name) in self._tested for name in file.definition_uses if name)
+        return not is_tested and (self._is_unused_copy(file) or self._is_left_out(file))
 
     def _is_unused_copy(self, file: ModuleSummary) -> bool:
         """Whether a file is part of the copy of a library, and no script of it."""
@@ -133,7 +141,7 @@ class ReachedDefinitions:
         return (
             "" in by_name
             or self._copy_of(file.module) in by_name
-            or not self._not_found.isdisjoint(file.module.split("."))
+            or any(_may_mean(target, file.module) for target in self._not_found)
         )
 
     def _copy_of(self, module: str) -> str:
@@ -176,9 +184,9 @@ class ReachedDefinitions:
 
     @cached_property
     def _not_found(self) -> frozenset[str]:
-        """Return the first names of the imports that mean no module of the project, most of libraries."""
+        """Return the imports that mean no module of the project, most of libraries."""
         return frozenset(
-            target.partition(".")[0]
+            target
             for file in self._index.every_module()
             for target in (*file.imports.values(), *file.star_imports)
             if Programs.imported(target, file.module, self._index) is None
@@ -288,6 +296,14 @@ class ReachedDefinitions:
             if isinstance(found, (ClassSummary, FunctionSummary)):
                 yield found.module, found.qualname.partition(".")[0]
                 return
+
+
+def _may_mean(target: str, module: str) -> bool:
+    """Whether an import that is not found begins with a folder of a module, and names the module or the end
+    of such a folder, not another file beside it.
+    """
+    imported, folders = target.split("."), module.split(".")
+    return imported[0] in folders and (folders[-1] in imported or imported[-1] in folders)
 
 
 def _makes_calls(file: ModuleSummary) -> bool:
