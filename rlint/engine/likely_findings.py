@@ -22,13 +22,17 @@ if TYPE_CHECKING:
 _METHOD = regex(r"`(?!self\.\w+`)([\w.]+)\.\w+` runs a network")
 """The assumption of a method, with its object. Attributes of `self` may be different objects."""
 
+_OF_CLASS = regex(r"`[^`]+` is an? [A-Z]\w*( or an? [A-Z]\w*)*(, as in `[^`]+`)?")
+"""The assumption that an object is of the classes which the program creates for it: as good as sure."""
+
 
 def likely_findings(
     rule: Rule, nodes: Sequence[ast.AST], likely: LikelyModels, certain: Collection[Finding]
 ) -> Iterator[Finding]:
     """Yield the findings of a rule at nodes with the likely answers about a file, each with the one
-    assumption that it depends on. If no single assumption is enough, the confidence is `possible`. Certain
-    findings, and further places that they name, are not repeated.
+    assumption that it depends on. If no single assumption is enough, apart from those about the class of an
+    object, the confidence is `possible`. Certain findings, and further places that they name, are not
+    repeated.
     """
     known = {(finding.start, finding.end) for finding in certain}
     known |= {(place.start, place.end) for finding in certain for place in finding.related}
@@ -86,7 +90,8 @@ def _assuming(finding: Finding, assumed: tuple[str, ...]) -> Finding:
     fix = finding.fix
     if fix is not None and fix.safety is Applicability.SAFE:
         fix = replace(fix, safety=Applicability.UNSAFE, reason=f"correct only if {described}")
-    one = len(_independent(every)) == 1 and finding.confidence is not Confidence.POSSIBLE
+    open_ones = [each for each in every if not _OF_CLASS.fullmatch(each)]
+    one = len(_independent(tuple(open_ones))) <= 1 and finding.confidence is not Confidence.POSSIBLE
     return replace(
         finding, confidence=Confidence.LIKELY if one else Confidence.POSSIBLE, assumption=described, fix=fix
     )

@@ -59,10 +59,24 @@ TRACES_ALL: dict[str, tuple[str, tuple[str, ...]]] = {
         "records the stack of every allocation, which takes longer than the allocation itself",
         ("stop", "take_snapshot", "get_traced_memory"),
     ),
+    "tensorflow.config.run_functions_eagerly": (
+        "runs each operation of a `tf.function` by itself",
+        (),
+    ),
+    "tensorflow.config.experimental_run_functions_eagerly": (
+        "runs each operation of a `tf.function` by itself",
+        (),
+    ),
+    "tensorflow.debugging.enable_check_numerics": (
+        "checks the result of each operation for NaN",
+        ("disable_check_numerics",),
+    ),
     "viztracer.VizTracer.start": ("records every call", ("stop", "save")),
     "yappi.start": ("records every call", ("stop", "get_func_stats")),
 }
-"""Functions that record what a program does from then on, and functions that end it or read the records."""
+"""Functions that record or check what a program does from then on, and functions that end it or read the
+records.
+"""
 
 DEBUG_OPTIONS: dict[str, tuple[tuple[object, ...], str]] = {
     "debug": (("underflow_overflow",), "checks the inputs, outputs and weights of each layer for NaN"),

@@ -162,8 +162,8 @@ def _continues_line(call: ast.Call) -> bool:
 
 
 def relaying(analysis: FileAnalysis) -> list[str]:
-    """Return the methods whose only statement writes their parameters to a log, perhaps in one process only:
-    `def print(self, text): self.accelerator.print(text)`.
+    """Return the methods whose only statement writes their parameters to a log, perhaps in one process only,
+    or after the method of the base class: `def print(self, text): self.accelerator.print(text)`.
     """
     syntax = analysis.syntax
     found = []
@@ -176,6 +176,7 @@ def relaying(analysis: FileAnalysis) -> list[str]:
         body = method.body
         if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
             body = body[1:]  # the docstring
+        body = [statement for statement in body if not _passes_to_base(statement)]
         if len(body) == 1 and isinstance(body[0], ast.If) and not body[0].orelse:
             body = body[0].body
         match body:
@@ -183,6 +184,14 @@ def relaying(analysis: FileAnalysis) -> list[str]:
                 if is_log_write(call, analysis) and len(method.args.args) > 1:
                     found.append(syntax.qualname(method))
     return found
+
+
+def _passes_to_base(statement: ast.stmt) -> bool:
+    """Whether a method of a logger calls the one of its base class: `super().write(values)`."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="super"))))):
+            return True
+    return False
 
 
 def log_guards(analysis: FileAnalysis) -> dict[str, tuple[Guard, ...]]:

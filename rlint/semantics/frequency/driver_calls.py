@@ -24,7 +24,13 @@ _LOADER = regex(r"loader$|dataloader")
 _GENERATES = regex(r"model|llm|(^|_)lm$|policy|actor|engine|generator|vllm|pipeline|rollout")
 STEPS_ENVIRONMENT = ("step", "step_wait", "vector_step")
 """Methods that may step an environment."""
-STEPPING = frozenset({"backward", "manual_backward", *STEPS_ENVIRONMENT})
+_APPLIES = frozenset({"apply_gradients", "apply_updates", "train_on_batch"})
+"""What changes weights by gradients in TensorFlow and JAX, whatever it is a method of."""
+_OF_OPTIMIZER = frozenset({"apply", "minimize"})
+"""Methods of optimizers there that do the same."""
+OPTIMIZING = frozenset({"step", *_APPLIES, *_OF_OPTIMIZER})
+"""Methods that change weights in a gradient step."""
+STEPPING = frozenset({"backward", "manual_backward", *OPTIMIZING, *STEPS_ENVIRONMENT})
 """Methods that may take gradient steps."""
 DRIVING = STEPPING | {"send", "put", "put_nowait"} | vocabulary.GENERATES | vocabulary.HANDS_OUT
 """Methods that may drive the code around them."""
@@ -42,8 +48,10 @@ def driver_of(call: ast.Call, types: TypeInference) -> Driver | None:
         return _step(call, func, types)
     if method == "send":
         return Driver.ENVIRONMENT_STEP if _orders_step(call) else None
-    if method in ("backward", "manual_backward"):
+    if method in ("backward", "manual_backward") or method in _APPLIES:
         return Driver.GRADIENT_STEP
+    if method in _OF_OPTIMIZER:
+        return Driver.GRADIENT_STEP if _is_optimizer(func.value, types) else None
     if method in ("get", "get_nowait", "recv", "recv_pyobj", "recv_bytes"):
         tag = types.type_of(func.value).tag
         if tag in (TypeTag.QUEUE, TypeTag.CONNECTION):
@@ -63,6 +71,12 @@ def driver_of(call: ast.Call, types: TypeInference) -> Driver | None:
         name = (last_name(func.value) or "").lower()
         return Driver.GENERATION if _GENERATES.search(name) else None
     return None
+
+
+def _is_optimizer(owner: ast.expr, types: TypeInference) -> bool:
+    """Whether an object of unknown class likely is an optimizer, not a module such as `scipy.optimize`."""
+    is_named = bool(_OPTIMIZER.search((last_name(owner) or "").lower()))
+    return is_named and types.names.qualified(owner) is None and not types.type_of(owner)
 
 
 def _takes_next(call: ast.Call, types: TypeInference) -> bool:

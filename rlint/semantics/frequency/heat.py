@@ -697,7 +697,8 @@ class HeatMap:
         hook = self._hooks.likely(function)
         if hook is not None:
             return hook
-        calling = [site for site in self._bounds.unresolved(function) if function.takes(site)]
+        named = () if function.is_closure else self._bounds.unresolved(function)
+        calling = [site for site in named if function.takes(site)]
         may_be_called = bool(calling)
         once, many = self._once[function.path], self._many[function.path]
         steps = steps_environment(function)

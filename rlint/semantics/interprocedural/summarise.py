@@ -40,6 +40,7 @@ from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.branches.class_registries import registry_lookups
 from rlint.semantics.frequency.branches.declared_options import options_of
 from rlint.semantics.frequency.branches.switched_classes import switched_classes
+from rlint.semantics.frequency.driver_calls import OPTIMIZING
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.handed_lengths import stores_of, whole
 from rlint.semantics.frequency.program_settings import settings_of
@@ -390,7 +391,7 @@ def _updates(function: Function, analysis: FileAnalysis) -> bool:
     """
     if Driver.GRADIENT_STEP not in analysis.loops.function_drivers(function):
         return False
-    steps = analysis.syntax.written.calls_of(frozenset({"step"}))
+    steps = analysis.syntax.written.calls_of(OPTIMIZING)
     return any(
         isinstance(step.func, ast.Attribute)
         and analysis.loops.driver_of(step) is Driver.GRADIENT_STEP

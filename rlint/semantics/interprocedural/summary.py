@@ -246,6 +246,11 @@ class FunctionSummary:
         return self.is_method and not self.is_static
 
     @property
+    def is_closure(self) -> bool:
+        """Whether it is defined in another function, so that no other file calls it by its name."""
+        return not self.is_method and "." in self.qualname
+
+    @property
     def call_parameters(self) -> tuple[str, ...]:
         """Return the parameters without the receiver."""
         return self.parameters[1:] if self.has_receiver else self.parameters

@@ -10,8 +10,11 @@ from rlint.rule import (
     AnyLoop,
     SemanticModel,
     counted_by_hand,
+    descendants,
+    variable_names,
 )
 
+_TAKES = frozenset({"pop", "popleft"})
 _NUMBERED = frozenset({"builtins.range", "builtins.enumerate"})
 
 
@@ -52,6 +55,20 @@ def _is_numbered(iterable: ast.expr | None, model: SemanticModel) -> bool:
             return _is_numbered(inner, model)
         case ast.Call(func=func):
             return model.names.qualified(func) in _NUMBERED
+    return False
+
+
+def takes_items(loop: ast.While) -> bool:
+    """Whether a loop takes one item after the other out of what its condition tests: `while steps:`, and
+    `step = steps.pop()`.
+    """
+    tested = variable_names(loop.test)
+    for statement in loop.body:
+        for node in descendants(statement):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in _TAKES:
+                    if name in tested:
+                        return True
     return False
 
 

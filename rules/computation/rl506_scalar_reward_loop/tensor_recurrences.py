@@ -29,6 +29,7 @@ from rlint.rules.computation.rl506_scalar_reward_loop.carried_values import (
     reads,
     recurs,
 )
+from rlint.rules.computation.rl506_scalar_reward_loop.counting_loops import takes_items
 from rlint.rules.computation.rl506_scalar_reward_loop.stacked_results import (
     StackedResult,
     stacked_result,
@@ -226,7 +227,8 @@ def _operations(node: ast.AST, model: SemanticModel) -> int:
 def _counters(loop: AnyStepLoop, model: SemanticModel) -> set[str] | None:
     """Return the variables that count the steps; empty for a loop over the values themselves."""
     if isinstance(loop, ast.While):
-        return counted_by_hand(loop) & variable_names(loop.test) or None
+        counted = counted_by_hand(loop) & variable_names(loop.test)
+        return counted or (set() if takes_items(loop) else None)
     iterable = loop.iter
     match iterable:
         case ast.Call(func=func, args=[inner]) if model.names.qualified(func) == "builtins.reversed":

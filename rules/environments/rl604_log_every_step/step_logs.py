@@ -17,6 +17,7 @@ from rlint.rule import (
     models,
     regex,
 )
+from rlint.rules.environments.rl604_log_every_step.given_loggers import is_given_metrics
 
 _METHOD = regex(r"^_?(add|log|logkv|print|record|report|track|write)(_|$)")
 """Names of the methods of custom loggers."""
@@ -68,6 +69,8 @@ def log_write(statement: ast.stmt, model: SemanticModel) -> LogCall | None:
         return LogCall(call)
     if not isinstance(call.func, ast.Attribute):
         return None
+    if is_given_metrics(call, model):
+        return LogCall(call, own=True)
     named = _METHOD.search(call.func.attr) or _BAR.search((last_name(call.func.value) or "").lower())
     if not named and not model.effects.is_called_like_relay(call.func.attr):
         return None

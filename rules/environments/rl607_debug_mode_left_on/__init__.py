@@ -4,7 +4,8 @@
 Flags `torch.autograd.set_detect_anomaly(True)`, `with torch.autograd.detect_anomaly()`, a torch profiler
 or `cProfile` around a whole training loop, records of all allocations that nothing reads or ends
 (`tracemalloc.start`, `_record_memory_history`), and a program that sets `CUDA_LAUNCH_BLOCKING` to 1, if they
-are unconditional and gradient steps follow. Options of trainers count as well (Lightning's
+are unconditional and gradient steps follow. So are `tf.config.run_functions_eagerly(True)` and
+`tf.debugging.enable_check_numerics()`. Options of trainers count as well (Lightning's
 `detect_anomaly=True` and `profiler="advanced"`, `debug="underflow_overflow"` of transformers), and
 Stable-Baselines3's `VecCheckNan`, with a low impact. A test for a GPU does not count as a condition. In a
 function that code which trains always calls (`setup(seed)`), the finding is `likely`. Also flags monitors of
@@ -130,6 +131,8 @@ class DebugModeLeftOn(Rule):
         "yappi",
         "underflow_overflow",
         "VecCheckNan",
+        "functions_eagerly",
+        "check_numerics",
     )
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:

@@ -44,6 +44,11 @@ _DATA = regex(
     r"|masks?|not_dones?|(mini)?batch(es)?|loader|dataset|data|inputs?|x|y|targets?|labels?|returns?|discounts?|gamma|s|a|r|d|samples?"
     r"|transitions?|experiences?|indices|idxs?)(_batch|_b|_t|_next|_prime)*$"
 )
+# names for sizes, counts and coefficients
+_SETTINGS = regex(
+    r"(^|_)(size|num|len|length|steps?|epochs?|iters?|iterations?|episodes?|coeffs?|coefs?|lr|freq|interval|seed)$"
+    r"|^(n|num)_"
+)
 
 
 def last_use(backward: Backward, retained: RetainFlag, model: SemanticModel) -> tuple[str, ...] | None:
@@ -102,9 +107,13 @@ def _last_use(
 
 
 def _is_plain(parameter: ast.Name, backward: ast.expr, model: SemanticModel) -> bool:
-    """Whether a parameter is a setting, whose default is a number or a text, or no tensor by its type."""
+    """Whether a parameter is a setting, judging by its name or as its default is a number or a text, or no
+    tensor by its type.
+    """
     if model.types.type_of(parameter).tag in _PLAIN:
         return True
+    if _SETTINGS.search(parameter.id.lower()):
+        return model.types.type_of(parameter).tag is not TypeTag.TENSOR
     function = model.function(backward)
     default = defaults_of(function.args).get(parameter.id) if function is not None else None
     return isinstance(default, ast.Constant) and default.value is not None

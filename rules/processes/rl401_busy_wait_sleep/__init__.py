@@ -6,7 +6,8 @@ holds an item or data has arrived, and that sleep for less than a tenth of a sec
 not at all.
 
 The rule does not flag pauses of a tenth of a second or more, pauses that already grow, pauses that set a
-rate (a frame time, a rate limit, a retry), and waits for external systems: servers, devices, windows.
+rate (a frame time, a rate limit, a retry), and waits for external systems: servers, devices, windows. A list
+or the like is none, whatever its name: other code of the program fills it.
 
 ## Why is it slow
 Every check that fails wakes the process up for nothing. Without a pause, the loop occupies a whole core and

@@ -26,6 +26,9 @@ NEUTRAL = models.having(Trait.OF_NUMBERS, "builtins") - {"builtins.len"} | (
 """Functions that only read their arguments."""
 
 
+_CONTAINERS = frozenset({TypeTag.LIST, TypeTag.DEQUE, TypeTag.DICT, TypeTag.SET})
+
+
 class _Verdict(enum.IntEnum):
     NOTHING = 0
     STATE = 1
@@ -170,13 +173,22 @@ class Looks:
         """Whether the name denotes the world outside of the program. A known type is more reliable."""
         name = node.id if isinstance(node, ast.Name) else node.attr
         words = words_of(name)
-        if self._is_only_number(node):
+        if self._is_only_number(node) or self._is_container(node):
             return False
         return (
             bool(waiting_words.FOREIGN & words)
             and not waiting_words.OWN & words
             and self.model.types.type_of(node).tag not in SORT_OF_TAG
         )
+
+    def _is_container(self, node: ast.Name | ast.Attribute) -> bool:
+        """Whether it is a list or the like, or the object that holds one: other code of the same process
+        fills it, whatever it is called.
+        """
+        around = self.model.parent(node)
+        while isinstance(around, ast.Attribute) and around.value is node:
+            node, around = around, self.model.parent(around)
+        return self.model.types.type_of(node).tag in _CONTAINERS
 
     def _is_only_number(self, node: ast.Name | ast.Attribute) -> bool:
         """Whether a variable is only the number that an attribute is compared with (`self.steps.value <

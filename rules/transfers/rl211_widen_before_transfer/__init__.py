@@ -5,7 +5,7 @@ Flags data of a small dtype (uint8, int8, int16) in hot code that is converted t
 copied to a device: `frames.float().to(device)`, `torch.from_numpy(frames.astype(np.float32)).cuda()`,
 `(frames.float() / 255).to(device)`, `frames.to(device, torch.float32)` and `torch.tensor(frames,
 dtype=torch.float32, device=device)`. The conversion may be a statement of its own, or part of a move by
-`.type(torch.cuda.FloatTensor)`.
+`.type(torch.cuda.FloatTensor)`. The division may be a method or a product (`frames.float().div_(255)`).
 
 Data of unknown dtype is flagged where it is divided by 255, where the channels of images are moved to the
 front (`np.transpose(obs, (0, 3, 1, 2))`), and where it is named like an observation (`obs`,

@@ -42,6 +42,7 @@ _BRANCHES = 4
 """Maximum number of assignments to a variable that are compared."""
 _SCALE = (255, 255.0, 256, 256.0)
 _DIVIDES = frozenset({"div", "div_", "divide", "true_divide"})
+_MULTIPLIES = frozenset({"mul", "mul_", "multiply"})
 _SAME_DATA = frozenset({UseKind.ATTRIBUTE, UseKind.ITEM, UseKind.METHOD})
 
 
@@ -64,9 +65,11 @@ class Widening:
     cast: ast.Call
     data: ast.expr
     dtype: str
-    scale: ast.BinOp | ast.Call | None = None
+    scale: ast.expr | None = None
     is_apart: bool = False
-    """Whether another statement converts, or a constructor that copies the data, too."""
+    """Whether another statement converts, or a constructor that copies the data, too, or more than a division
+    follows.
+    """
 
 
 def move_of(call: ast.Call, model: SemanticModel) -> WidenedMove | None:
@@ -103,14 +106,13 @@ def widening_in(source: ast.expr, model: SemanticModel) -> Widening | None:
         if found is None or found.scale is not None or found.cast is not source.left:
             return None
         return Widening(found.cast, found.data, found.dtype, source)
+    scaled = _scaled(source)
+    if scaled is not None:
+        found = widening_in(scaled, model)
+        return replace(found, scale=source, is_apart=True) if found is not None else None
     current = source
     while isinstance(current, ast.Call):
         match current:
-            case ast.Call(func=ast.Attribute(value=inner, attr=method), args=[by]) if (
-                method in _DIVIDES and _is_scale(by)
-            ):
-                found = widening_in(inner, model)
-                return replace(found, scale=current, is_apart=True) if found is not None else None
             case ast.Call(func=ast.Attribute(value=data, attr=method), args=[], keywords=[]) if (
                 method in CASTS and model.types.type_of(data).tag is not TypeTag.NDARRAY
             ):
@@ -130,6 +132,22 @@ def widening_in(source: ast.expr, model: SemanticModel) -> Widening | None:
                 return _in_array(array, model)
             case _:
                 return None
+    return None
+
+
+def _scaled(source: ast.expr) -> ast.expr | None:
+    """Return what a method or a product divides by 255: `x` of `x.div_(255.0)` and `x * (1 / 255)`; also what
+    is moved to the range around zero after that: `x / 255 - 0.5`.
+    """
+    match source:
+        case ast.Call(func=ast.Attribute(value=data, attr=method), args=[by], keywords=[]) if _is_division(
+            method, by
+        ):
+            return data
+        case ast.BinOp(left=data, op=ast.Mult(), right=right) if _is_inverse(right):
+            return data
+        case ast.BinOp(left=ast.BinOp(op=ast.Div() | ast.Mult(), right=by) as data, right=ast.Constant()):
+            return data if _is_scale(by) or _is_inverse(by) else None
     return None
 
 
@@ -314,8 +332,22 @@ def divides(use: Use) -> bool:
             return left is use.node and _is_scale(right)
         case ast.AugAssign(target=target, op=ast.Div(), value=right):
             return target is use.node and _is_scale(right)
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            return left is use.node and _is_inverse(right)
         case ast.Call(func=ast.Attribute(attr=method), args=[by]) if use.kind is UseKind.METHOD:
-            return method in _DIVIDES and _is_scale(by)
+            return _is_division(method, by)
+    return False
+
+
+def _is_division(method: str, by: ast.expr) -> bool:
+    """Whether a method divides by 255: `x.div(255)`, `x.mul(1 / 255)`."""
+    return (method in _DIVIDES and _is_scale(by)) or (method in _MULTIPLIES and _is_inverse(by))
+
+
+def _is_inverse(value: ast.expr) -> bool:
+    match value:
+        case ast.BinOp(left=ast.Constant(value=1 | 1.0), op=ast.Div(), right=right):
+            return _is_scale(right)
     return False
 
 
