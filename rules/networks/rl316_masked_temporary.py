@@ -61,7 +61,8 @@ there is only advice.
 
 Unsafe in these cases:
 
-- The factor is a probability that may be a tensor, which `fill_` accepts only if it is a single number.
+- The factor is a probability that may be a tensor, which `fill_` accepts only if it is a single number, or
+  only an annotation says that it is a number.
 - The factor is not a literal. A number outside the range of the dtype raises an error instead of becoming
   infinite.
 
@@ -94,6 +95,7 @@ from rlint.rule import (
     last_name,
     models,
     numbers,
+    rests_on_annotation,
     vocabulary,
 )
 from rlint.rules.networks._shared.seldom import runs_in_few_steps
@@ -435,6 +437,8 @@ def doubts_of(factor: ast.expr, model: SemanticModel, *, number: bool, drawn: bo
         yield f"`{text}` must be a number, or a tensor of a single one"
     elif not drawn and not is_small(factor, LARGEST):
         yield f"`{text}` must be in the range of the dtype, or an error is raised"
+    elif rests_on_annotation(factor, model):
+        yield f"`{text}` must be a number as its annotation says: `fill_` takes no array of one item"
 
 
 def may_overflow(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> bool:
