@@ -307,6 +307,8 @@ class Finding:
     """The workload of the rule's fixture that does the same: its gain was measured. None if any may."""
     size: int | None = None
     """How many items the place likely processes in one run, in the unit of the rule's workloads."""
+    is_size_assumed: bool = False
+    """Whether that number is only assumed: nothing is known of it."""
     throughout: bool = False
     """Whether its line runs once, but its cost arises in each of the steps from then on."""
     one_change_mends: CodeExtent | None = None

@@ -367,6 +367,8 @@ def _at(measured: Sequence[WorkloadSaving], finding: Finding) -> str:
     show, or the place is about other things than the workloads count.
     """
     distinct = sorted({(one.size, one.unit) for one in measured if one.unit})
+    if finding.is_size_assumed:
+        return f" (assuming {finding.size:,} {_ITEMS})"
     if finding.size is not None and distinct:
         size, unit = distinct[0]
         return f" (here {size:,} {unit if unit == _STEPS or _fits(unit, finding) else _ITEMS})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from rlint.semantics import sizes
+from rlint.semantics import many_items, sizes
 from rlint.semantics.frequency.cadence import FEW_CALLS
 from rlint.semantics.frequency.rollouts.collected import collects, is_once_per_rollout
 from rlint.semantics.interprocedural.whole_program import WholeProgram
@@ -46,6 +46,12 @@ class SizeQueries:
         """Return the likely number of iterations of a `for` loop, or of the innermost loop around a node."""
         loops = [node] if isinstance(node, ast.For) else self._model.frequency.loops(node)
         return self.passes(loops[0]) if loops else None
+
+    def has_many(self, node: ast.AST) -> bool:
+        """Whether a loop or comprehension, the values that a call takes, or else the innermost loop around a
+        node likely has many items, of a batch or the like.
+        """
+        return many_items.has_many(node, self._model)
 
     def is_once_per_rollout(self, node: ast.AST) -> bool:
         """Whether a node runs once for the many environment steps of a rollout, or a few times."""

@@ -227,6 +227,7 @@ class ScalarLoopOverArray(Rule):
     seeds = ("S1.D1",)
     claims = ("time",)
     heat = Heat.COLD
+    assumed_size = 16
     visits = (ast.Call, ast.For, ast.ListComp)
     callees = last_names(*_ARRAYS_OF, *_JOINS, *_SUMS, *REDUCTIONS, *GATHERING, *WRAPPERS, *LOOPS_OVER)
     triggers = ("for", "sum", "max", "min", *last_names(*WRAPPERS, *LOOPS_OVER))
