@@ -151,6 +151,7 @@ class Rule:
             collects=TrainingStep.GRADIENT in steps and model.sizes.learns_from_steps(node),
             scale=model.program.scale(),
             updates=model.sizes.updates(node),
+            replayed_updates=0 if TrainingStep.GRADIENT in steps else model.sizes.replayed_updates(node),
             runs=model.sizes.runs(node),
             waits_for_simulator=model.sizes.waits_for_simulator(),
             only_on=tuple(only_on),

@@ -113,6 +113,16 @@ def test_a_step_of_several_networks_takes_longer() -> None:
     assert "a gradient step of 3 networks takes" in found[2].basis
 
 
+def test_a_program_with_a_replay_memory_learns_from_each_step() -> None:
+    """A gradient step of all its networks for each environment step, instead of a third of one."""
+    place = replace(ONE, steps=(TrainingStep.ENVIRONMENT,), scale=ProgramScale.SMALL)
+    share = 0.011 * ((ENVIRONMENT[0] + LEARNING * SMALL) * (ENVIRONMENT[1] + LEARNING * MEDIUM)) ** 0.5
+    found = [impact_of(replace(place, replayed_updates=number), measured(share)) for number in (0, 2)]
+    assert [each.level for each in found if each] == [ImpactLevel.MEDIUM, ImpactLevel.LOW]
+    assert found[1] is not None
+    assert "with its share of learning" in found[1].basis
+
+
 def test_a_place_that_several_calls_run_saves_as_often() -> None:
     """A sampling method that an update calls three times."""
     share = 0.004 * MIDDLE

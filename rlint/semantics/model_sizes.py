@@ -63,6 +63,13 @@ class SizeQueries:
         place = self._model.frequency.place(node)
         return self._program.updates.in_step(place) if place is not None else 0
 
+    def replayed_updates(self, node: ast.AST) -> int:
+        """Return how many networks an off-policy program updates after each environment step in a loop around
+        a node; 0 if that is not known, or none of the loops steps environments in training.
+        """
+        found = self._program.replayed_learning.networks(self._model.symbols.module.module)
+        return found if found and self.learns_from_steps(node) else 0
+
     def runs(self, node: ast.AST) -> int:
         """Return how often calls run a node in each iteration of the training loop around it; 0 if loops
         repeat it as well, or it is not known.
