@@ -1436,3 +1436,34 @@ def test_one_small_tensor_matters_little_in_a_step_of_several_networks(
     (tmp_path / "learner.py").write_text(NOISE.replace("SIZE", size))
     (found,) = findings_in(tmp_path, "RL205")
     assert found["impact"]["level"] == level
+
+
+RECURRENCE = """
+import torch
+
+class Storage:
+    def __init__(self, num_steps=64):
+        self.rewards = torch.zeros(num_steps, 1)
+
+    def returns(self, gamma):
+        total, found = torch.zeros(1), []
+        for t in reversed(range(self.rewards.size(0))):
+            total = self.rewards[t] + gamma * total
+            found.append(total)
+        return torch.stack(found)
+
+def train(env, storage: Storage, agent, optimizer, updates, num_steps):
+    for _ in range(updates):
+        for step in range(num_steps):
+            _, storage.rewards[step], _, _ = env.step(agent.act())
+        optimizer.zero_grad()
+        agent.loss(storage.returns(0.99)).backward()
+        optimizer.step()
+"""
+
+
+def test_a_recurrence_is_as_long_as_a_rollout(tmp_path: Path) -> None:
+    """The program sets it, where the loop itself does not tell how many steps there are."""
+    (tmp_path / "train.py").write_text(RECURRENCE)
+    (found,) = (each for each in findings_in(tmp_path, "RL506") if each["code"])
+    assert "(here 64 steps)" in found["impact"]["basis"]

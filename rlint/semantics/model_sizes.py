@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from rlint.models.vocabulary import ROLLOUT_LENGTHS
 from rlint.semantics import many_items, sizes
 from rlint.semantics.frequency.cadence import FEW_CALLS
 from rlint.semantics.frequency.rollouts.collected import collects, is_once_per_rollout
@@ -46,6 +47,11 @@ class SizeQueries:
         """Return the likely number of iterations of a `for` loop, or of the innermost loop around a node."""
         loops = [node] if isinstance(node, ast.For) else self._model.frequency.loops(node)
         return self.passes(loops[0]) if loops else None
+
+    def rollout(self) -> int | None:
+        """Return the number of steps in a rollout, as the program sets it."""
+        known = map(self.setting, ROLLOUT_LENGTHS)
+        return next((number for number in known if number is not None), None)
 
     def has_many(self, node: ast.AST) -> bool:
         """Whether a loop or comprehension, the values that a call takes, or else the innermost loop around a
