@@ -49,6 +49,10 @@ class Rule:
     """Whether the pattern is that code waits. Findings of other rules have a low impact in loops that wait
     for the clock.
     """
+    assumed_size: ClassVar[int | None] = None
+    """How many items a finding concerns where `size_of` does not tell, unless `concerns_many` says that they
+    are many; None to assume those of the workloads.
+    """
     one_change_mends: ClassVar[CodeExtent | None] = None
     """The code in which one change usually mends all findings: only the first of them has an impact."""
     mended_with: ClassVar[tuple[str, ...]] = ()
@@ -85,6 +89,10 @@ class Rule:
         """
         return None
 
+    def concerns_many(self, node: Any, model: Any) -> bool:
+        """Whether a finding at `node` likely concerns a batch, a rollout or an image, of unknown size."""
+        return bool(model.sizes.has_many(node))
+
     def finding(  # noqa: PLR0913 - each keyword is one part of what a finding says
         self,
         model: SemanticModel | LibcstModel,
@@ -120,6 +128,8 @@ class Rule:
         if throughout is not None:
             steps, nested_steps = (throughout,), ()
         minor = minor or self._why_rare(model, node)
+        size = self.size_of(node, model) if size is None else size
+        is_assumed = size is None and self.assumed_size is not None and not self.concerns_many(node, model)
         assumes = assumes or (heat.assumption if self.heat is not Heat.COLD else "") or None
         return Finding(
             code=self.code,
@@ -141,13 +151,15 @@ class Rule:
             collects=TrainingStep.GRADIENT in steps and model.sizes.learns_from_steps(node),
             scale=model.program.scale(),
             updates=model.sizes.updates(node),
+            replayed_updates=0 if TrainingStep.GRADIENT in steps else model.sizes.replayed_updates(node),
             runs=model.sizes.runs(node),
             waits_for_simulator=model.sizes.waits_for_simulator(),
             only_on=tuple(only_on),
             minor=minor,
             stated=stated,
             workload=workload,
-            size=self.size_of(node, model) if size is None else size,
+            size=self.assumed_size if is_assumed else size,
+            is_size_assumed=is_assumed,
             throughout=throughout is not None,
             one_change_mends=self.one_change_mends,
             mended_with=self.mended_with,

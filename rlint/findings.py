@@ -293,6 +293,10 @@ class Finding:
     """How long such steps take in the program of the place."""
     updates: int = 0
     """How many networks its gradient steps update; 0 if that is not known."""
+    replayed_updates: int = 0
+    """How many networks its program updates from a replay memory after each environment step; 0 if it has no
+    such memory, or that is not known.
+    """
     runs: int = 1
     """How often calls run the place in each iteration of the training loop; 0 if loops repeat it, too."""
     waits_for_simulator: float = 0.0
@@ -307,6 +311,8 @@ class Finding:
     """The workload of the rule's fixture that does the same: its gain was measured. None if any may."""
     size: int | None = None
     """How many items the place likely processes in one run, in the unit of the rule's workloads."""
+    is_size_assumed: bool = False
+    """Whether that number is only assumed: nothing is known of it."""
     throughout: bool = False
     """Whether its line runs once, but its cost arises in each of the steps from then on."""
     one_change_mends: CodeExtent | None = None

@@ -113,6 +113,16 @@ def test_a_step_of_several_networks_takes_longer() -> None:
     assert "a gradient step of 3 networks takes" in found[2].basis
 
 
+def test_a_program_with_a_replay_memory_learns_from_each_step() -> None:
+    """A gradient step of all its networks for each environment step, instead of a third of one."""
+    place = replace(ONE, steps=(TrainingStep.ENVIRONMENT,), scale=ProgramScale.SMALL)
+    share = 0.011 * ((ENVIRONMENT[0] + LEARNING * SMALL) * (ENVIRONMENT[1] + LEARNING * MEDIUM)) ** 0.5
+    found = [impact_of(replace(place, replayed_updates=number), measured(share)) for number in (0, 2)]
+    assert [each.level for each in found if each] == [ImpactLevel.MEDIUM, ImpactLevel.LOW]
+    assert found[1] is not None
+    assert "with its share of learning" in found[1].basis
+
+
 def test_a_place_that_several_calls_run_saves_as_often() -> None:
     """A sampling method that an update calls three times."""
     share = 0.004 * MIDDLE
@@ -1525,3 +1535,34 @@ def test_one_small_tensor_matters_little_in_a_step_of_several_networks(
     (tmp_path / "learner.py").write_text(NOISE.replace("SIZE", size))
     (found,) = findings_in(tmp_path, "RL205")
     assert found["impact"]["level"] == level
+
+
+RECURRENCE = """
+import torch
+
+class Storage:
+    def __init__(self, num_steps=64):
+        self.rewards = torch.zeros(num_steps, 1)
+
+    def returns(self, gamma):
+        total, found = torch.zeros(1), []
+        for t in reversed(range(self.rewards.size(0))):
+            total = self.rewards[t] + gamma * total
+            found.append(total)
+        return torch.stack(found)
+
+def train(env, storage: Storage, agent, optimizer, updates, num_steps):
+    for _ in range(updates):
+        for step in range(num_steps):
+            _, storage.rewards[step], _, _ = env.step(agent.act())
+        optimizer.zero_grad()
+        agent.loss(storage.returns(0.99)).backward()
+        optimizer.step()
+"""
+
+
+def test_a_recurrence_is_as_long_as_a_rollout(tmp_path: Path) -> None:
+    """The program sets it, where the loop itself does not tell how many steps there are."""
+    (tmp_path / "train.py").write_text(RECURRENCE)
+    (found,) = (each for each in findings_in(tmp_path, "RL506") if each["code"])
+    assert "(here 64 steps)" in found["impact"]["basis"]

@@ -256,7 +256,8 @@ def _cost(
     learns_later = set(numbers) <= _COLLECTING and TrainingStep.GRADIENT in costs
     counts: dict[TrainingStep, float] = dict(known)
     if learns_later:
-        counts[TrainingStep.GRADIENT] = numbers[TrainingStep.ENVIRONMENT] * LEARNING_PER_ENVIRONMENT_STEP
+        share = 1 if finding.replayed_updates else LEARNING_PER_ENVIRONMENT_STEP
+        counts[TrainingStep.GRADIENT] = numbers[TrainingStep.ENVIRONMENT] * share
     collects_first = numbers == {TrainingStep.GRADIENT: 1} and finding.collects
     if collects_first and TrainingStep.ENVIRONMENT in costs:
         counts[TrainingStep.ENVIRONMENT] = COLLECTED_PER_GRADIENT_STEP
@@ -281,7 +282,7 @@ def _seconds_of(
         small = max(small, finding.waits_for_simulator)
         large = max(large, _SLOWER * finding.waits_for_simulator)
     if step is TrainingStep.GRADIENT:
-        small *= max(1, finding.updates)
+        small *= max(1, finding.updates, finding.replayed_updates)
     return small, max(small, large)
 
 
@@ -367,6 +368,8 @@ def _at(measured: Sequence[WorkloadSaving], finding: Finding) -> str:
     show, or the place is about other things than the workloads count.
     """
     distinct = sorted({(one.size, one.unit) for one in measured if one.unit})
+    if finding.is_size_assumed:
+        return f" (assuming {finding.size:,} {_ITEMS})"
     if finding.size is not None and distinct:
         size, unit = distinct[0]
         return f" (here {size:,} {unit if unit == _STEPS or _fits(unit, finding) else _ITEMS})"

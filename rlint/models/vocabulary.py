@@ -177,6 +177,24 @@ OF_BATCHES = frozenset(
 )
 """Values of a batch or of its loss, which no optimizer trains: `entropy.mean()`, `batch["mask"].sum()`."""
 
+OF_MANY = frozenset(
+    words("""batch batches dataset frame image images img imgs lidar minibatch minibatches particles pixel
+    pixels points rays screen token tokens""")
+)
+"""Words in names of values with many items, or of their number: `range(batch_size)`."""
+
+OF_MANY_IN_LEARNING = (OF_BATCHES - {"mask", "masks"}) | frozenset(
+    words("""buffer dones episodes experiences horizon memory priorities replay returns rewards rollout
+    rollouts samples sequences steps timesteps trajectories trajectory transitions""")
+)
+"""The same for code that learns from the data of many steps: `for step in rollout`."""
+
+ROLLOUT_LENGTHS = words(
+    """rollout_length rollout_len rollout_steps n_rollout_steps num_rollout_steps n_steps num_steps nsteps
+    num_local_steps local_steps steps_per_rollout steps_per_env num_steps_per_env unroll_length"""
+)
+"""Options for the number of steps in a rollout, between two updates."""
+
 MAPS_PARTS = frozenset(words("map tree_map map_structure map_many"))
 """Functions that apply a function to all parts of a structure: `nest.map(move, batch)`."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from rlint.semantics import sizes
+from rlint.models.vocabulary import ROLLOUT_LENGTHS
+from rlint.semantics import many_items, sizes
 from rlint.semantics.frequency.cadence import FEW_CALLS
 from rlint.semantics.frequency.rollouts.collected import collects, is_once_per_rollout
 from rlint.semantics.interprocedural.whole_program import WholeProgram
@@ -47,6 +48,17 @@ class SizeQueries:
         loops = [node] if isinstance(node, ast.For) else self._model.frequency.loops(node)
         return self.passes(loops[0]) if loops else None
 
+    def rollout(self) -> int | None:
+        """Return the number of steps in a rollout, as the program sets it."""
+        known = map(self.setting, ROLLOUT_LENGTHS)
+        return next((number for number in known if number is not None), None)
+
+    def has_many(self, node: ast.AST) -> bool:
+        """Whether a loop or comprehension, the values that a call takes, or else the innermost loop around a
+        node likely has many items, of a batch or the like.
+        """
+        return many_items.has_many(node, self._model)
+
     def is_once_per_rollout(self, node: ast.AST) -> bool:
         """Whether a node runs once for the many environment steps of a rollout, or a few times."""
         place = self._model.frequency.place(node)
@@ -56,6 +68,13 @@ class SizeQueries:
         """Return how many networks the gradient steps around a node update; 0 if it is not known."""
         place = self._model.frequency.place(node)
         return self._program.updates.in_step(place) if place is not None else 0
+
+    def replayed_updates(self, node: ast.AST) -> int:
+        """Return how many networks an off-policy program updates after each environment step in a loop around
+        a node; 0 if that is not known, or none of the loops steps environments in training.
+        """
+        found = self._program.replayed_learning.networks(self._model.symbols.module.module)
+        return found if found and self.learns_from_steps(node) else 0
 
     def runs(self, node: ast.AST) -> int:
         """Return how often calls run a node in each iteration of the training loop around it; 0 if loops

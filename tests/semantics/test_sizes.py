@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from project_builder import build, expression, find
+from project_builder import build, expression, find, model_of
 
 OPTIONS = """
 import argparse
@@ -182,3 +182,10 @@ def test_stacked_outputs_have_one_row_for_each_member(source: str, length: int |
     assert model.sizes.length(expression(model, source, last=False)) == length
     loop = next(iter(model.syntax.of_type(ast.GeneratorExp)))
     assert model.sizes.passes(loop) == 2
+
+
+def test_the_length_of_a_rollout_is_that_of_a_setting() -> None:
+    """A parameter, a field or an option; not that of another interval."""
+    model = model_of("class Settings:\n    num_steps: int = 128\n    log_steps: int = 500\n")
+    assert model.sizes.rollout() == 128
+    assert model_of("class Settings:\n    log_steps: int = 500\n").sizes.rollout() is None

@@ -23,6 +23,7 @@ PARTS = (
     "program_symbols",
     "usage",
     "updates",
+    "replayed_learning",
     "slow_simulators",
     "guesses",
     "workers",

@@ -9,6 +9,7 @@ from rlint.semantics.dataflow.sum_trees.sum_tree_uses import SumTreeUses
 from rlint.semantics.effects.log_writes import LogWriters
 from rlint.semantics.effects.network_changes import NetworkChanges
 from rlint.semantics.frequency.heat import HeatMap
+from rlint.semantics.frequency.step_parts.replayed_learning import ReplayedLearning
 from rlint.semantics.frequency.step_parts.slow_simulators import SlowSimulators
 from rlint.semantics.frequency.step_parts.update_counts import UpdateCounts
 from rlint.semantics.interprocedural.call_graph import CallGraph
@@ -43,6 +44,11 @@ class WholeProgram:
     def updates(self) -> UpdateCounts:
         """Return how many networks the training steps update."""
         return UpdateCounts(self.heat)
+
+    @cached_property
+    def replayed_learning(self) -> ReplayedLearning:
+        """Return the programs that learn from a replay memory."""
+        return ReplayedLearning(self.graph)
 
     @cached_property
     def slow_simulators(self) -> SlowSimulators:
@@ -104,6 +110,11 @@ class LikelyProgram(WholeProgram):
     def updates(self) -> UpdateCounts:
         """Return how many networks the training steps update."""
         return self._sure.updates
+
+    @property
+    def replayed_learning(self) -> ReplayedLearning:
+        """Return the programs that learn from a replay memory."""
+        return self._sure.replayed_learning
 
     @property
     def slow_simulators(self) -> SlowSimulators:

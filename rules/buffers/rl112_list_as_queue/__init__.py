@@ -21,6 +21,7 @@ runs once per episode or less, unless it adds an item to the list as often.
 A list is a contiguous array. Removing or inserting the first item moves all other items by one place (a
 slice copies them), so each step costs time proportional to the length. A deque adds and removes items at both
 ends in constant time. Below a few hundred items, the difference does not matter.
+A list of a million items or more has a low impact: few trainings fill it.
 
 ## Example
 ```python
@@ -96,15 +97,18 @@ from rlint.rules.buffers.rl112_list_as_queue.queue import (
     front_of,
     is_added_to,
     is_emptied_from_front,
-    is_kept_long,
     is_list,
     is_used_up,
+    limit_of,
 )
 
 ADVICE = (
     "Keep a `collections.deque(maxlen=…)`, which drops the oldest item by itself; "
     "if items in the middle are accessed, use a ring buffer of fixed size"
 )
+_MOST_STEPS = 1_000_000
+"""Few trainings take many more environment steps."""
+_NEVER_FULL = "a list of so many items is hardly full before the training ends"
 EMPTIED = "Iterate over the list, or make it a `collections.deque` before the loop and call `popleft`"
 
 
@@ -127,7 +131,8 @@ class ListAsQueue(Rule):
         if not is_list(front.held, model):
             return
         level = model.frequency.heat_of(node).level
-        if not is_kept_long(front, model):
+        limit = limit_of(front, model)
+        if limit is None:
             if level is Heat.HOT and (is_emptied_from_front(front, model) or is_used_up(front, model)):
                 yield self.finding(
                     model,
@@ -139,7 +144,16 @@ class ListAsQueue(Rule):
             return
         if level is Heat.COLD or (level is Heat.WARM and not is_added_to(front, model)):
             return  # a list that is kept long by single items is added to as often
-        yield self.finding(model, node, message_for(front, model), fix=as_deque(front, model), advice=ADVICE)
+        most = model.sizes.number(limit)
+        yield self.finding(
+            model,
+            node,
+            message_for(front, model),
+            fix=as_deque(front, model),
+            advice=ADVICE,
+            minor=_NEVER_FULL if most is not None and most >= _MOST_STEPS else None,
+            size=most,
+        )
 
 
 def message_for(front: QueueFront, model: SemanticModel) -> str:

@@ -131,17 +131,17 @@ def is_zero(expression: ast.expr) -> bool:
     return isinstance(expression, ast.Constant) and expression.value == 0 and expression.value is not False
 
 
-def is_kept_long(front: QueueFront, model: SemanticModel) -> bool:
-    """Whether a test in the same function compares the length of the list with a limit that is not small, or
-    a test around the operation compares anything with one, such as the length of a list beside it or a
+def limit_of(front: QueueFront, model: SemanticModel) -> ast.expr | None:
+    """Return the limit, if it is not small, with which a test in the same function compares the length of the
+    list, or a test around the operation compares anything, such as the length of a list beside it or a
     counter: `if len(self) >= self.capacity`.
     """
     function = model.function(front.node)
     wanted = dump_as_read(front.held)
-    if isinstance(front.node, ast.Assign) and _is_cut_to_length(front.node):
-        return True  # has been compared already
+    if isinstance(front.node, ast.Assign) and (kept := _cut_to(front.node)) is not None:
+        return kept  # has been compared already
     if front.limit is not None and is_large(_about(front.limit), model, _SHORT_CUT):
-        return True
+        return _about(front.limit)
     tests = {
         inner
         for around in model.ancestors(front.node)
@@ -158,8 +158,8 @@ def is_kept_long(front: QueueFront, model: SemanticModel) -> bool:
         ):
             counted = compared in tests or _is_length_of(value, wanted, model)
             if counted and is_large(limit, model) and not _is_window(value):
-                return True
-    return False
+                return limit
+    return None
 
 
 def _about(limit: ast.expr) -> ast.expr:
@@ -170,11 +170,11 @@ def _about(limit: ast.expr) -> ast.expr:
     return limit
 
 
-def _is_cut_to_length(assign: ast.Assign) -> bool:
+def _cut_to(assign: ast.Assign) -> ast.expr | None:
     match assign.value:
-        case ast.Subscript(slice=ast.Slice(lower=ast.UnaryOp())):
-            return True
-    return False
+        case ast.Subscript(slice=ast.Slice(lower=ast.UnaryOp(operand=kept))):
+            return kept
+    return None
 
 
 def _is_length_of(value: ast.expr, wanted: str, model: SemanticModel) -> bool:

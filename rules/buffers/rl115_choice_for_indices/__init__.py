@@ -100,6 +100,7 @@ class ChoiceForIndices(Rule):
     seeds = ("S1.T1",)
     claims = ("time",)
     heat = Heat.HOT
+    assumed_size = 16
     visits = (ast.Call,)
     callees = frozenset({"choice"})
 

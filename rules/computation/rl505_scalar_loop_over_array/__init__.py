@@ -79,7 +79,9 @@ Every iteration creates an object for each element that it reads, dispatches the
 stores the result. For tensors, each of these goes through the dispatcher. A vectorised operation does that
 once and then runs a compiled loop. With fewer than about ten elements there is no gain. Loops of environment
 steps that compute with no tensors have a low impact: the arrays of one step are small. So have loops over
-log-probabilities and the like, because a network ran for each of these steps.
+log-probabilities and the like, because a network ran for each of these steps. Where nothing tells how many
+items there are (a board, a mask), the impact is that of 16 items; batches, rollouts, images and the rows of
+tensors in learning count as many.
 
 ## Example
 ```python
@@ -227,6 +229,7 @@ class ScalarLoopOverArray(Rule):
     seeds = ("S1.D1",)
     claims = ("time",)
     heat = Heat.COLD
+    assumed_size = 16
     visits = (ast.Call, ast.For, ast.ListComp)
     callees = last_names(*_ARRAYS_OF, *_JOINS, *_SUMS, *REDUCTIONS, *GATHERING, *WRAPPERS, *LOOPS_OVER)
     triggers = ("for", "sum", "max", "min", *last_names(*WRAPPERS, *LOOPS_OVER))

@@ -140,8 +140,9 @@ class ScalarRewardLoop(Rule):
     callees = SUMS | {"insert"}
 
     def size_of(self, node: ast.AST, model: SemanticModel) -> int | None:
-        """Return the number of steps of the recurrence."""
-        return model.sizes.passes(node)
+        """Return the number of steps of the recurrence: if the loop does not tell, those of a rollout."""
+        passes = model.sizes.passes(node)
+        return passes if passes is not None else model.sizes.rollout()
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a list filled from the front, for recomputed sums, for small tensors."""

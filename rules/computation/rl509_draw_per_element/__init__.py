@@ -30,6 +30,7 @@ The rule does not flag:
 ## Why is it slow
 Each call of `np.random` checks its arguments, takes a lock and creates a Python number, which takes much
 longer than drawing it. With `size=` this happens once, and the numbers are drawn in a compiled loop.
+Where nothing tells how many items there are, the impact is that of 16 items.
 
 ## Example
 ```python
@@ -119,9 +120,16 @@ class DrawPerElement(Rule):
     code = "RL509"
     name = "draw-per-element"
     claims = ("time",)
+    assumed_size = 16
     visits = (ast.ListComp, ast.GeneratorExp, ast.Call, ast.For, ast.While)
     callees = frozenset({"map"})
     triggers = ("rand", "rng", "sample", "normal")
+
+    def concerns_many(self, node: ast.AST, model: SemanticModel) -> bool:
+        """Whether the loop of a draw, not what it draws from, has many items."""
+        if isinstance(node, ast.Call):
+            node = next((each for each in model.ancestors(node) if isinstance(each, self.visits)), node)
+        return model.sizes.has_many(node)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a loop or comprehension that draws one number, or row, for each item."""
