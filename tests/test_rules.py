@@ -299,24 +299,15 @@ def test_look_alikes_say_why(rule: RuleEntry) -> None:
 
 
 def words_of(finding: Finding) -> str:
-<<<<<<< HEAD
-    """What a finding says: its message, its assumption, its advice, why it matters little, and what it says
-    of related places.
-=======
-    """What a finding says: its message, its advice, why it matters little, how many items are assumed, and
-    what it says of related places.
->>>>>>> sizes
+    """What a finding says: its message, its assumption, its advice, why it matters little, how many items are
+    assumed, and what it says of related places.
     """
     little = f"low impact: {finding.minor}" if finding.minor else ""
     much = f"{finding.stated.level.name.lower()} impact: {finding.stated.basis}" if finding.stated else ""
     few = f"assuming {finding.size} items" if finding.is_size_assumed else ""
     places = (place.message for place in finding.related)
-<<<<<<< HEAD
     assumed = f"(if {finding.assumption})" if finding.assumption else ""
-    return "\n".join([finding.message, assumed, finding.advice or "", little, much, *places])
-=======
-    return "\n".join([finding.message, finding.advice or "", little, much, few, *places])
->>>>>>> sizes
+    return "\n".join([finding.message, assumed, finding.advice or "", little, much, few, *places])
 
 
 @every_case
