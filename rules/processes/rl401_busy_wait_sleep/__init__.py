@@ -59,8 +59,10 @@ Unsafe in these cases:
   the internal lock held.
 - A thread is polled in a program that handles signals or `KeyboardInterrupt`, or inside `try … finally` or
   `with`. Until Python 3.12, a `join` that an exception interrupts marks the thread as ended.
-- An `asyncio.Event` may be set by another thread, which does not wake the coroutine, or by a function that is
-  no coroutine; or the file runs several event loops.
+- An `asyncio.Event` wakes coroutines in another order than polls do. It may also be set by another thread,
+  which does not wake the coroutine, or be used in several event loops.
+- The program has a `LifoQueue` or `PriorityQueue`: between two polls more items may arrive, so that `get()`
+  returns another one.
 - The loop keeps polling, for data or flags: the fix lets the pause grow to a hundredth of a second, and
   resets it when there is work. This trades latency for processor time. An event or a condition variable
   that the other side sets costs neither.

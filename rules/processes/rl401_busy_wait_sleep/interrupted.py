@@ -18,6 +18,7 @@ _FOREIGN = (
     "`{}` must only be set in the thread of its event loop: `set()` in another thread wakes no coroutine"
 )
 _OTHER_LOOP = "`{}` must only be used in one event loop: in a second one, `wait()` raises an error"
+_ORDER = "no coroutine must rely on the order in which they resume, which the polls determine"
 _OF_SIGNALS = ("signal", "setitimer", "pthread_kill", "raise_signal", "interrupt_main")
 _INTERRUPTIONS = ("KeyboardInterrupt", "BaseException")
 _THREADS = (
@@ -38,6 +39,8 @@ def interruptions(wait: Wait, poll: Poll, model: SemanticModel) -> Iterator[str]
             yield _FOREIGN.format(subject)
         elif _runs_several_loops(model):
             yield _OTHER_LOOP.format(subject)
+        else:
+            yield _ORDER
 
 
 def _handles_interruptions(wait: Wait, model: SemanticModel) -> bool:

@@ -14,6 +14,11 @@ _EMPTY = frozenset({"queue.Empty", "multiprocessing.queues.Empty", "_queue.Empty
 _NO_TIMEOUT = frozenset({"multiprocessing.SimpleQueue"})
 _ONE_CONSUMER = "if another consumer takes the item first, `get()` waits for the next one"
 _READ_EARLY = "the argument of `put` is evaluated before the wait, not after it"
+_OTHER_ORDERS = ("LifoQueue", "PriorityQueue")
+_IN_ORDER = (
+    "`{}` must return items in the order in which they arrive: others may arrive before the next poll of a "
+    "stack or a queue of priorities"
+)
 
 
 def queue_fix(wait: Wait, model: SemanticModel) -> Fix | None:
@@ -50,6 +55,8 @@ def queue_fix(wait: Wait, model: SemanticModel) -> Fix | None:
             reasons.append(f"`{shown(poll.subject, model)}` must be a queue")
         if poll.sort is PollKind.EMPTY:
             reasons += hazards(poll.kind, model)
+            if model.program.mentions(*_OTHER_ORDERS):
+                reasons.append(_IN_ORDER.format(shown(poll.subject, model)))
     names = ("get", "empty") if poll.sort is PollKind.EMPTY else ("put", "full")
     reasons += overridden(poll.subject, names, model)
     reasons += _replaced(poll.subject, model)
