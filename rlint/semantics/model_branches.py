@@ -12,10 +12,12 @@ from rlint.semantics.frequency.branches.branch_tests import LEAVING, BranchTests
 from rlint.semantics.frequency.branches.exclusive_settings import ExclusiveSettings
 from rlint.semantics.frequency.branches.exploration import explores
 from rlint.semantics.frequency.branches.off_calls import OffCalls
+from rlint.semantics.frequency.branches.one_iteration import equals_count
 from rlint.semantics.frequency.branches.settled_tests import SettledTests
 from rlint.syntax.syntax_index import FUNCTIONS
 
 if TYPE_CHECKING:
+    from rlint.semantics.frequency.loops import AnyLoop
     from rlint.semantics.interprocedural.whole_program import WholeProgram
     from rlint.semantics.model import SemanticModel
 
@@ -84,6 +86,13 @@ class BranchQueries:
         all of them have the given outcomes: `if self.graph and self.loss != "dreamer": raise`.
         """
         return self._exclusive.exclude(tests)
+
+    def is_of_one_iteration(self, node: ast.AST, loop: AnyLoop) -> bool:
+        """Whether a node runs in at most one iteration of a loop: the count must equal a value that does not
+        change in the loop (`if i == self.index`).
+        """
+        qualified = self._model.names.qualified
+        return any(equals_count(test, loop, qualified, taken=taken) for test, taken in self._tests.of(node))
 
     def tests_before(self, node: ast.AST) -> list[Test]:
         """Return the tests of its function on which a node depends, innermost first, each with the outcome

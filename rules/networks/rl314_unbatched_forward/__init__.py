@@ -163,6 +163,8 @@ class UnbatchedForward(Rule):
         looped = model.frequency.loops(node)
         if not looped or isinstance(looped[0], ast.While) or is_of_one_row(looped[0], model):
             return
+        if model.branches.is_of_one_iteration(node, looped[0]):
+            return
         known = list(self.check_known(node, looped[0], model))
         yield from known or self.check_independent(node, looped[:2], model)
 
