@@ -67,6 +67,9 @@ OPTIONS = frozenset(
 )
 """Names of objects that hold the options of a program: `self.args.weight`."""
 
+WRAPPERS = frozenset(words("abc contextlib dataclasses functools jax numba tensorflow torch typing"))
+"""Libraries whose decorators wrap functions and classes without registering them anywhere."""
+
 AUGMENTS = frozenset(words("aug augment augmentation augmentations augmenter crop transform transforms"))
 """Words in names of modules that change images at random, without weights."""
 

@@ -6,6 +6,7 @@ import ast
 import builtins
 from collections.abc import Iterator
 
+from rlint.models import vocabulary
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.syntax.class_names import class_in_text
 from rlint.syntax.import_statements import absolute_module
@@ -47,7 +48,7 @@ def definition_uses(analysis: FileAnalysis, star_imports: tuple[str, ...]) -> di
     for statement in module.body:
         if isinstance(statement, _DEFINITIONS):
             where = found.setdefault(statement.name, set())
-            if statement.decorator_list:
+            if any(_may_register(decorator, analysis) for decorator in statement.decorator_list):
                 found[""].add(statement.name)
         elif isinstance(statement, ast.If) and _is_main(statement.test):
             where = found.setdefault(MAIN, set())
@@ -61,6 +62,15 @@ def definition_uses(analysis: FileAnalysis, star_imports: tuple[str, ...]) -> di
                 # a module that is kept as a value
                 where.update(f"{target}.{ANY}" for target in imported.get(node.id, ()))
     return {name: tuple(sorted(uses)) for name, uses in sorted(found.items())}
+
+
+def _may_register(decorator: ast.expr, analysis: FileAnalysis) -> bool:
+    """Whether a decorator may register what it decorates for other code; those of some libraries, such as
+    `torch.no_grad()`, only change how it runs.
+    """
+    named = decorator.func if isinstance(decorator, ast.Call) else decorator
+    library, _, name = (analysis.names.qualified(named) or "").partition(".")
+    return library not in vocabulary.WRAPPERS or name.startswith("library.") or "register" in name
 
 
 def _may_use(node: ast.AST, known: set[str] | None) -> bool:

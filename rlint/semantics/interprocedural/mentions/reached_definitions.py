@@ -66,7 +66,7 @@ class ReachedDefinitions:
             return False
         if not (self._reached or file.is_next_to_programs):
             return False
-        return self._is_reached(file) or self._misses_file(file)
+        return self._is_reached(file) or self._trains_itself(file) or self._misses_file(file)
 
     def loads(self, module: str) -> bool:
         """Whether code that scripts reach imports a module, or runs it."""
@@ -151,11 +151,15 @@ class ReachedDefinitions:
     def _trains(self) -> bool:
         """Whether the code that is reached by now steps environments or optimizers."""
         return any(
-            (function.drivers or any(loop.drivers for loop in function.loops))
-            and (file.module, function.qualname.partition(".")[0]) in self._reached
+            _drives(function) and (file.module, function.qualname.partition(".")[0]) in self._reached
             for file in self._files
             for function in file.functions.values()
         )
+
+    def _trains_itself(self, file: ModuleSummary) -> bool:
+        """Whether a file is a script of which the code of the module trains."""
+        is_run = (file.module, "") in self._reached
+        return is_run and any(_drives(each) for each in file.functions.values() if not each.qualname)
 
     @cached_property
     def _missed(self) -> dict[str, bool]:
@@ -315,3 +319,8 @@ def _makes_calls(file: ModuleSummary) -> bool:
 def _most(used: Collection[bool]) -> bool:
     """Whether scripts use far more of some files than they do not use."""
     return sum(used) >= _FAR_MORE * (len(used) - sum(used))
+
+
+def _drives(function: FunctionSummary) -> bool:
+    """Whether the code of a function steps environments or optimizers."""
+    return bool(function.drivers) or any(loop.drivers for loop in function.loops)
