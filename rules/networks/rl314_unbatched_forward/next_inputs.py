@@ -22,6 +22,7 @@ from rlint.rules.networks._shared.same_input import nodes_run
 
 _ADDS = models.mutators(TypeTag.LIST, TypeTag.DICT, TypeTag.DEQUE, TypeTag.SET)
 _ROUNDS = 6
+_NO_PARTS = (TypeTag.MODULE, TypeTag.TENSOR, TypeTag.NDARRAY)
 
 
 class Iterations:
@@ -198,7 +199,33 @@ class Iterations:
             changes = bool(self.model.effects.call_effect(call).kind & EffectKind.MUTATES)
             found = {f"{key}.{name}" for each in targets for name, _ in each.sets}
             return found or ({key} if changes else set())
-        return {key} if not self.model.names.is_self(owner) else set()
+        return {key, *self._taken_from(owner)} if not self.model.names.is_self(owner) else set()
+
+    def _taken_from(self, owner: ast.expr) -> set[str]:
+        """Return the objects from which the loop takes the object that a method changes, such as the root of
+        a tree for one of its nodes: `node = root`, `node = node.best_child()`.
+        """
+        found: set[str] = set()
+        stack = [owner]
+        for held in stack:
+            if not isinstance(held, ast.Name) or self.is_item(held):
+                continue
+            for value in self.values_of(held):
+                source = _object_of(value)
+                key = _key(source)
+                kind = self.model.types.type_of(source).tag
+                if key and key not in found and kind not in _NO_PARTS and not self.model.names.is_self(source):
+                    found.add(key)
+                    stack.append(source)
+        return found
+
+
+def _object_of(value: ast.expr) -> ast.expr:
+    """Return the object of a method call, other values as they are."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=owner)):
+            return owner
+    return value
 
 
 def _written(target: ast.expr) -> set[str]:
