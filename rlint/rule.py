@@ -41,6 +41,7 @@ from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard, GuardKind
 from rlint.semantics.frequency.loop_variables import ItemKind, LoopItem
 from rlint.semantics.frequency.loops import AnyLoop
+from rlint.semantics.frequency.phases.constructions import why_once_per_object
 from rlint.semantics.interprocedural.call_graph import CallEdge
 from rlint.semantics.interprocedural.call_targets import (
     arguments_of,
@@ -255,5 +256,6 @@ __all__ = [
     "vocabulary",
     "waiting_words",
     "weight_sync",
+    "why_once_per_object",
     "write_only",
 ]

@@ -100,6 +100,7 @@ def impacts(tmp_path: Path, agent: str = AGENT, checked: str = "agent.py", **par
         {},
         {"OPTION": 'parser.add_argument("--use-per", type=bool, default=False)'},
         {"OPTION": 'parser.add_argument("--prio", dest="use_per", action="store_true")'},
+        {"OPTION": 'from absl import flags; flags.DEFINE_bool("use_per", False, "Prioritised")'},
         {"STORED": "self.use_per = args.use_per", "ARGUMENTS": "args"},
         {"TEST": "self.args.use_per", "ARGUMENTS": "args"},
         {"TEST": "self.args['use_per']", "ARGUMENTS": "vars(args)"},

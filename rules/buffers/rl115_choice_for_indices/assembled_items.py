@@ -12,18 +12,21 @@ _FEWEST_CALLS = 3
 """A loop with so many calls for each drawn item takes longer than the draw."""
 _ONE_BY_ONE = "the loop over the drawn items takes far longer than the draw"
 _OF_EPISODES = "it draws from trajectories, of which there are few, and which are then read one by one"
+_FEW = "a draw from few items takes some microseconds"
 
 
 def why_little(draw: Draw, population: Population, model: SemanticModel) -> str | None:
     """Return why a draw costs little beside what follows it: among trajectories, or among other items that a
-    Python loop then processes one by one. None for others: to draw from `range(n)` takes longer than a loop
-    over a batch if `n` is the size of a replay buffer.
+    Python loop then processes one by one, or from a list of few items. None for others: to draw from
+    `range(n)` takes longer than a loop over a batch if `n` is the size of a replay buffer.
     """
     if any(_EPISODES.search(name.lower()) for name in _names_in(population.high)):
         return _OF_EPISODES
     if population.made == "builtins.range":
         return None
-    return _ONE_BY_ONE if any(_is_long(loop) for loop in _loops_over(draw, model)) else None
+    if any(_is_long(loop) for loop in _loops_over(draw, model)):
+        return _ONE_BY_ONE
+    return None if population.made or model.sizes.has_many(draw.call) else _FEW
 
 
 def _names_in(part: ast.expr) -> list[str]:

@@ -214,7 +214,12 @@ class Iterations:
                 source = _object_of(value)
                 key = _key(source)
                 kind = self.model.types.type_of(source).tag
-                if key and key not in found and kind not in _NO_PARTS and not self.model.names.is_self(source):
+                if (
+                    key
+                    and key not in found
+                    and kind not in _NO_PARTS
+                    and not self.model.names.is_self(source)
+                ):
                     found.add(key)
                     stack.append(source)
         return found

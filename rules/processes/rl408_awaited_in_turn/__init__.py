@@ -68,6 +68,7 @@ from rlint.rule import (
     Rule,
     SemanticModel,
     waiting_words,
+    why_once_per_object,
 )
 from rlint.rules.processes.rl408_awaited_in_turn.independent import is_independent
 from rlint.rules.processes.rl408_awaited_in_turn.starts import Start, start_of
@@ -104,6 +105,7 @@ class AwaitedInTurn(Rule):
             fix=build_fix(node, start, loops[0], model),
             advice=start.advice,
             related=related,
+            minor=why_once_per_object(node, model),
         )
 
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Driver, Function, ProgramScale, SemanticModel
-
-_CONSTRUCTORS = frozenset({"__init__", "__post_init__"})
-_ONCE = "it runs once for each object, as only the constructor of its class calls it"
+from rlint.rule import Driver, ProgramScale, SemanticModel
 
 
 def is_repeated(node: ast.AST, model: SemanticModel) -> bool:
@@ -45,30 +42,3 @@ def is_in_layer(node: ast.AST, model: SemanticModel) -> bool:
 def is_in_long_step(node: ast.AST, model: SemanticModel) -> bool:
     """Whether a node runs with gradient steps, in a program of networks for images or sequences."""
     return model.program.scale() is ProgramScale.LARGE and is_in_gradient_steps(node, model)
-
-
-def why_once_per_object(node: ast.AST, model: SemanticModel) -> str | None:
-    """Return why a line runs only once for each object, which no training loop creates: it is in the
-    constructor, or in a method that only the constructor of the same class calls.
-    """
-    function = model.function(node)
-    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or model.class_of(node) is None:
-        return None
-    if model.frequency.cadence(node) is not None or not model.once(_is_of_construction, function):
-        return None
-    return _ONCE
-
-
-def _is_of_construction(function: Function, model: SemanticModel) -> bool:
-    if function.name in _CONSTRUCTORS:
-        return True
-    if model.frequency.is_called(function.body[0], other_file=True):
-        return False
-    users = [model.function(use) for use in model.names.attribute_uses(function.name)]
-    owner = model.class_of(function.body[0])
-    return bool(users) and all(
-        isinstance(user, (ast.FunctionDef, ast.AsyncFunctionDef))
-        and user.name in _CONSTRUCTORS
-        and model.class_of(user.body[0]) is owner
-        for user in users
-    )

@@ -85,9 +85,9 @@ from rlint.rule import (
     TypeTag,
     last_name,
     last_names,
+    why_once_per_object,
 )
 from rlint.rules.transfers._shared.element_reads import is_first, mapped_read, parts_read, read_in
-from rlint.rules.transfers._shared.in_steps import why_once_per_object
 from rlint.rules.transfers._shared.reads import CONVERSIONS, TensorRead, operand_of
 from rlint.rules.transfers.rl210_item_per_element.read_at_once import (
     TITLE,

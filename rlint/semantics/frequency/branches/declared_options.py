@@ -28,6 +28,8 @@ _ANY_TEXT: Final = "text …"
 _LONGEST_TEXT = 40
 _OPTION_CALLS = frozenset({"add_argument", "option"})
 _FLAGS = {"store_true": False, "store_false": True}
+_DEFINES = "DEFINE_"
+"""Begins the functions of absl that declare an option: `flags.DEFINE_bool("use_per", False, "help")`."""
 _CLASS = regex(r"_*[A-Z]\w*[a-z]")
 _HOLDS_OPTIONS = regex(r"arg|conf|cfg|flag|hyper|option|param|setting|opt", re.IGNORECASE)
 _SACRED = frozenset({"config", "named_config"})
@@ -200,6 +202,12 @@ def _of_call(call: ast.Call, syntax: SyntaxIndex) -> Iterator[_Named]:
                         name = destination
                 yield name, _of_option(given), True
         return
+    match call:
+        case ast.Call(args=[ast.Constant(value=str(name)), default, *_]) if (
+            last_name(call.func) or ""
+        ).startswith(_DEFINES):
+            yield name, _value("", default), True
+            return
     is_dict = isinstance(call.func, ast.Name) and call.func.id == "dict"
     for keyword in call.keywords:
         if keyword.arg:
