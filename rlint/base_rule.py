@@ -149,6 +149,7 @@ class Rule:
             steps=steps,
             nested_steps=nested_steps,
             collects=TrainingStep.GRADIENT in steps and model.sizes.learns_from_steps(node),
+            environment_steps=model.sizes.steps_per_update(node) if heat.level is Heat.HOT else 0,
             scale=model.program.scale(),
             updates=model.sizes.updates(node),
             replayed_updates=0 if TrainingStep.GRADIENT in steps else model.sizes.replayed_updates(node),

@@ -291,6 +291,8 @@ class Finding:
     """Whether its gradient steps learn from environments that the same loops step."""
     scale: ProgramScale = ProgramScale.MIXED
     """How long such steps take in the program of the place."""
+    environment_steps: int = 0
+    """How many environment steps come with each of its gradient steps; 0 if that is not known."""
     updates: int = 0
     """How many networks its gradient steps update; 0 if that is not known."""
     replayed_updates: int = 0

@@ -285,6 +285,27 @@ def test_steps_that_learn_from_environments_include_their_share() -> None:
     assert "a gradient step, with a share of collecting, takes" in online.basis
 
 
+@pytest.mark.parametrize("steps", [(TrainingStep.GRADIENT,), (TrainingStep.ENVIRONMENT,), ()])
+def test_rare_updates_come_with_many_environment_steps(steps: tuple[TrainingStep, ...]) -> None:
+    """From two on, all of them count; not beside whole rollouts, or for what costs in each step."""
+    place = replace(ONE, steps=steps, collects=True)
+    usual, seldom = (
+        impact_of(replace(place, environment_steps=n), measured(0.05 * MIDDLE)) for n in (1, 100)
+    )
+    assert usual is not None
+    assert seldom is not None
+    assert (usual.level, seldom.level) == (ImpactLevel.MEDIUM, ImpactLevel.LOW)
+    assert "each time; a gradient step with 100 environment steps takes" in seldom.basis
+    assert "100 environment" not in usual.basis
+    for other in (
+        replace(place, nested_steps=(TrainingStep.TOKEN,), environment_steps=50),
+        replace(place, throughout=True, environment_steps=50),
+    ):
+        found = impact_of(other, measured(MIDDLE))
+        assert found is not None
+        assert "50 environment" not in found.basis
+
+
 def test_a_message_stands_for_the_step_that_it_requests() -> None:
     """Sending takes microseconds, so every saving would be a large share of that alone."""
     costs = step_costs("cpu")

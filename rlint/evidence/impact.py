@@ -61,6 +61,8 @@ algorithms, which usually take one for each."""
 COLLECTED_PER_GRADIENT_STEP = 1
 """Environment steps for each gradient step that learns from them: as in most off-policy algorithms; PPO takes
 six with its usual settings."""
+FEWEST_STEPS_APART = 2
+"""Environment steps between two updates from which on all of them count, not a share."""
 _SLOWER = 4
 """A long environment step of a slow simulator takes so many times its shortest."""
 _FEW_RUNS = 2
@@ -249,7 +251,11 @@ def _cost(
         numbers[TrainingStep.ENVIRONMENT] = max(rollout, numbers.get(TrainingStep.ENVIRONMENT, 1))
     if TrainingStep.TOKEN in numbers and len(numbers) > 1:
         numbers[TrainingStep.TOKEN] = TOKENS_OF_A_SEQUENCE
-    known = tuple((step, numbers[step]) for step in sorted(numbers, key=str) if step in costs)
+    order = sorted(numbers, key=str)
+    if _is_seldom(finding, numbers):
+        numbers = {TrainingStep.GRADIENT: 1, TrainingStep.ENVIRONMENT: finding.environment_steps}
+        order = list(numbers)
+    known = tuple((step, numbers[step]) for step in order if step in costs)
     if not known:
         return None
     small = large = 0.0
@@ -268,6 +274,15 @@ def _cost(
         small += least * count
         large += most * count
     return _Cost(known, small, large, learns_later=learns_later, collects_first=collects_first)
+
+
+def _is_seldom(finding: Finding, numbers: Mapping[TrainingStep, int]) -> bool:
+    """Whether a place runs in an update that is known to come only after several environment steps, given
+    how often the iteration around it performs each step.
+    """
+    if finding.environment_steps < FEWEST_STEPS_APART or finding.throughout:
+        return False
+    return numbers.keys() <= set(_UNKNOWN_STEP) and set(numbers.values()) == {1}
 
 
 def _seconds_of(

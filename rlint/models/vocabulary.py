@@ -198,6 +198,12 @@ ROLLOUT_LENGTHS = words(
 )
 """Options for the number of steps in a rollout, between two updates."""
 
+EPISODE_LENGTHS = words(
+    """max_episode_steps max_episode_length max_episode_len episode_length episode_len episode_limit
+    max_ep_len max_ep_steps max_steps_per_episode steps_per_episode ep_len horizon max_steps"""
+)
+"""Options for the number of steps in an episode, at most."""
+
 MAPS_PARTS = frozenset(words("map tree_map map_structure map_many"))
 """Functions that apply a function to all parts of a structure: `nest.map(move, batch)`."""
 

@@ -69,6 +69,13 @@ class SizeQueries:
         place = self._model.frequency.place(node)
         return self._program.updates.in_step(place) if place is not None else 0
 
+    def steps_per_update(self, node: ast.AST) -> int:
+        """Return how many environment steps come with each gradient step around a node; 0 if it is not
+        known.
+        """
+        place = self._model.frequency.place(node)
+        return self._program.update_rates.steps(place) if place is not None else 0
+
     def replayed_updates(self, node: ast.AST) -> int:
         """Return how many networks an off-policy program updates after each environment step in a loop around
         a node; 0 if that is not known, or none of the loops steps environments in training.

@@ -25,6 +25,7 @@ PARTS = (
     "updates",
     "replayed_learning",
     "slow_simulators",
+    "update_rates",
     "guesses",
     "workers",
     "channels",

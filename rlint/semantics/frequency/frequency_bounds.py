@@ -110,7 +110,7 @@ class FrequencyBounds:
             if guard.kind in _SWITCHES and self._is_switched_on(guard, function):
                 continue
             if guard.kind is GuardKind.INTERVAL and guard.period is None:
-                period = self._period(guard, function)
+                period = self.period(guard, function)
                 if period is not None and period < OFTEN and guard.cap is Heat.WARM:
                     period = None
                 if period == 1:
@@ -122,9 +122,9 @@ class FrequencyBounds:
 
     def passes(self, loop: LoopSummary, function: FunctionSummary) -> int | None:
         """Return the number of iterations of a loop of a function, as far as the program determines it."""
-        return self._period(loop.length, function) if loop.length is not None else None
+        return self.period(loop.length, function) if loop.length is not None else None
 
-    def _period(self, guard: Guard, function: FunctionSummary) -> int | None:
+    def period(self, guard: Guard, function: FunctionSummary) -> int | None:
         """Return the length of an interval, as far as the program determines it."""
         period = guard.period
         if period is None and guard.decider and guard.is_parameter:
@@ -136,7 +136,7 @@ class FrequencyBounds:
         return period
 
     def _of_interval(self, guard: Guard, function: FunctionSummary) -> Heat:
-        period = self._period(guard, function)
+        period = self.period(guard, function)
         if period is None:
             # many gradient steps at once learn from all steps since the last time
             is_rollout = guard.line in self._rollouts.get(function.path, ())

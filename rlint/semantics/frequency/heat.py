@@ -65,7 +65,7 @@ from rlint.semantics.nn.checkpoints import savers
 _ROLLOUT = frozenset({Driver.ENVIRONMENT_STEP, Driver.GENERATION})
 _CHAIN_LENGTH = 6
 _LEARNS = frozenset({Driver.GRADIENT_STEP})
-_OVER_MEMBERS = regex(
+OVER_MEMBERS = regex(
     r" in (range|enumerate|zip|list|reversed|len|[(*])*[\w.\[\]\"', ]*?(?<![a-z])"
     r"(agents|learners|critics|actors|nets|networks|models|members|ensembles?|policies)"
     r"((_|\.)(size|members|models|num|count)|\.values\(\)|\.items\(\))?[\"'\])]*$"
@@ -215,7 +215,7 @@ class HeatMap:
                 link = self._link(function, loop)
                 now = Frequency(driven, (link,) if starts_here else (*now.chain, link), GRANULARITIES[driven])
                 in_own_loop = True
-            elif driven is None and _repeats(now) and not (loop.bounded or _OVER_MEMBERS.search(loop.header)):
+            elif driven is None and _repeats(now) and not (loop.bounded or OVER_MEMBERS.search(loop.header)):
                 chain = (*now.chain, self._link(function, loop))
                 now = Frequency(Heat.HOT, chain, Granularity.STEP, now.assumption)
             elif (
@@ -329,6 +329,10 @@ class HeatMap:
     ) -> tuple[tuple[frozenset[Driver], frozenset[Driver]], ...]:
         """Return the same for an iteration of each of its loops."""
         return self._loop_drivers[function.path]
+
+    def period(self, interval: Guard, function: FunctionSummary) -> int | None:
+        """Return the length of an interval in a function, as far as the program determines it."""
+        return self._bounds.period(interval, function)
 
     def usual_setting(self, name: str, module: str) -> int | None:
         """Return the number that the program of a module usually sets an option of this name to."""
@@ -559,7 +563,7 @@ class HeatMap:
                 inside = direct[child] | nested[child]
                 kept = now_and_then if rare else short if self._is_short(child, function) else nested
                 kept[parent] |= inside
-                if not rare and _OVER_MEMBERS.search(function.loops[child].header):
+                if not rare and OVER_MEMBERS.search(function.loops[child].header):
                     direct[parent] |= direct[child] & _LEARNS
                 now_and_then[parent] |= now_and_then[child]
                 short[parent] |= short[child]
@@ -862,7 +866,7 @@ def _beyond_members(function: FunctionSummary, loop: int) -> int:
     """Return the innermost loop around a loop that is not over networks or agents which learn in turn: that
     all of them learn once is one step of it. -1 if there is none.
     """
-    while 0 <= loop < len(function.loops) and _OVER_MEMBERS.search(function.loops[loop].header):
+    while 0 <= loop < len(function.loops) and OVER_MEMBERS.search(function.loops[loop].header):
         loop = function.loops[loop].parent
     return loop
 

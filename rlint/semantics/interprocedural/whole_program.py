@@ -12,6 +12,7 @@ from rlint.semantics.frequency.heat import HeatMap
 from rlint.semantics.frequency.step_parts.replayed_learning import ReplayedLearning
 from rlint.semantics.frequency.step_parts.slow_simulators import SlowSimulators
 from rlint.semantics.frequency.step_parts.update_counts import UpdateCounts
+from rlint.semantics.frequency.step_parts.update_rates import UpdateRates
 from rlint.semantics.interprocedural.call_graph import CallGraph
 from rlint.semantics.interprocedural.likely_index import LikelyIndex
 from rlint.semantics.interprocedural.mentions.program_usage import ProgramUsage
@@ -44,6 +45,11 @@ class WholeProgram:
     def updates(self) -> UpdateCounts:
         """Return how many networks the training steps update."""
         return UpdateCounts(self.heat)
+
+    @cached_property
+    def update_rates(self) -> UpdateRates:
+        """Return how many environment steps come with each gradient step."""
+        return UpdateRates(self.heat)
 
     @cached_property
     def replayed_learning(self) -> ReplayedLearning:
@@ -110,6 +116,11 @@ class LikelyProgram(WholeProgram):
     def updates(self) -> UpdateCounts:
         """Return how many networks the training steps update."""
         return self._sure.updates
+
+    @property
+    def update_rates(self) -> UpdateRates:
+        """Return how many environment steps come with each gradient step."""
+        return self._sure.update_rates
 
     @property
     def replayed_learning(self) -> ReplayedLearning:
