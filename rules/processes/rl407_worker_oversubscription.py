@@ -14,7 +14,7 @@ The rule does not flag:
 - programs that mention `set_num_threads`, `OMP_NUM_THREADS` or similar settings anywhere;
 - workers that only run networks, if they may do so on a CUDA device: if their files use one or they receive a
   device; workers that learn are reported, on the assumption that there is no GPU, if their files test whether
-  there is one;
+  there is one, and if the device that they use is a constant of the program, the CPU;
 - workers that only step environments;
 - workers that only run a few linear layers for one observation, which never use a second thread.
 
@@ -89,6 +89,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import (
+    Device,
     Finding,
     Heat,
     ModuleSummary,
@@ -163,7 +164,7 @@ def computes(start: WorkerStart, model: SemanticModel, call: ast.Call | None = N
     if start.sort != spawn.PROCESS:
         return False
     if model.nn.learns(start.target):
-        return not may_use_device(start, model) or tests_for_cuda(start, model)
+        return not may_use_device(start, model) or tests_for_cuda(start, model) or finds_cpu(start, model)
     functions = model.threads.run_with(start.target)
     threaded = any(model.nn.convolves(function, or_iterates=True) for function in functions) or (
         call is not None and any(map(model.nn.has_threaded_layers, networks_given(call, model)))
@@ -273,6 +274,33 @@ def may_use_device(start: WorkerStart, model: SemanticModel) -> bool:
 def tests_for_cuda(start: WorkerStart, model: SemanticModel) -> bool:
     """Whether one of these files tests if there is a CUDA device, so that the workers run without one."""
     return any(not _TESTS.isdisjoint(module.attributes_read) for module in modules_of(start, model))
+
+
+def finds_cpu(start: WorkerStart, model: SemanticModel) -> bool:
+    """Whether the workers find a constant device, the CPU (`device = torch.device("cpu")`), and neither their
+    files, nor those that these import from, nor an option or an argument of the workers names another.
+    """
+    if any(map(_DEVICE.search, start.target.parameters)):
+        return False
+    read = modules_of(start, model)
+    names = {name for module in read for name in (*module.imports.values(), *module.star_imports)}
+    names |= {name.rpartition(".")[0] for name in names}
+    files = [*read, *(module for name, module in model.index.modules.items() if name in names)]
+    devices = [
+        kind.device for file in files for kind in file.constants.values() if kind.tag is TypeTag.DEVICE
+    ]
+    if not devices or any(device is not Device.HOST for device in devices):
+        return False
+    requests = any(torch_settings.CUDA in file.speedups for file in files)
+    return not requests and not any(map(has_option_of_device, files))
+
+
+def has_option_of_device(file: ModuleSummary) -> bool:
+    """Whether a file has an option that names a device, besides its constants and parameters."""
+    named = {name for name in file.options if _DEVICE.search(name.lower())} - file.constants.keys()
+    return bool(named) and not named.issubset(
+        parameter for function in file.functions.values() for parameter in function.parameters
+    )
 
 
 def is_before(other: WorkerStart, start: WorkerStart) -> bool:

@@ -15,6 +15,7 @@ from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.guards import Guard, GuardKind
 from rlint.syntax.last_names import last_name
+from rlint.syntax.queries import variable_names
 
 if TYPE_CHECKING:
     from rlint.semantics.file_analysis import FileAnalysis
@@ -162,28 +163,82 @@ def _continues_line(call: ast.Call) -> bool:
 
 
 def relaying(analysis: FileAnalysis) -> list[str]:
-    """Return the methods whose only statement writes their parameters to a log, perhaps in one process only,
-    or after the method of the base class: `def print(self, text): self.accelerator.print(text)`.
+    """Return the methods that write what their callers give them to a log: those whose only statement writes
+    their parameters, perhaps in one process only, or after the method of the base class
+    (`def print(self, text): self.accelerator.print(text)`), and those that write a value under a name, both
+    of them parameters, whatever else they keep (`self.writer.add_scalar(key, value, step)`).
     """
-    syntax = analysis.syntax
-    found = []
-    for call in syntax.written.calls_of(NAMES):
-        method = syntax.function(call)
-        if not isinstance(method, ast.FunctionDef) or not isinstance(
-            syntax.parents.get(method), ast.ClassDef
-        ):
-            continue
-        body = method.body
-        if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-            body = body[1:]  # the docstring
-        body = [statement for statement in body if not _passes_to_base(statement)]
-        if len(body) == 1 and isinstance(body[0], ast.If) and not body[0].orelse:
-            body = body[0].body
-        match body:
-            case [(ast.Expr() | ast.Return()) as statement] if statement.value is call:
-                if is_log_write(call, analysis) and len(method.args.args) > 1:
-                    found.append(syntax.qualname(method))
+    written = analysis.syntax.written
+    found = [
+        analysis.syntax.qualname(method)
+        for call in written.calls_of(NAMES)
+        if (method := _relayed_by(call, analysis)) is not None and is_log_write(call, analysis)
+    ]
+    within = {path.rpartition(".")[2] for path in found}
+    for call in written.calls_of(within) if within else ():
+        # a method that passes on what it is given to one of these
+        method = _relayed_by(call, analysis)
+        if method is not None and method.name != last_name(call.func) and _is_of_self(call):
+            owner = analysis.syntax.qualname(method).rpartition(".")[0]
+            if f"{owner}.{last_name(call.func)}" in found:
+                found.append(analysis.syntax.qualname(method))
     return found
+
+
+def _is_of_self(call: ast.Call) -> bool:
+    match call.func:
+        case ast.Attribute(value=ast.Name(id="self")):
+            return True
+    return False
+
+
+def _relayed_by(call: ast.Call, analysis: FileAnalysis) -> ast.FunctionDef | None:
+    """Return the method with parameters that does little but make a call, perhaps under one condition."""
+    syntax = analysis.syntax
+    method = syntax.function(call)
+    if not isinstance(method, ast.FunctionDef) or not isinstance(syntax.parents.get(method), ast.ClassDef):
+        return None
+    body = method.body
+    if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+        body = body[1:]  # the docstring
+    body = [statement for statement in body if not _passes_to_base(statement)]
+    named = _passes_named_value(call, method)
+    if named:
+        body = [each for each in body if _is_or_holds(each, call)]
+    if len(body) == 1 and isinstance(body[0], ast.If) and not body[0].orelse:
+        body = body[0].body
+        if named:
+            body = [each for each in body if _is_or_holds(each, call)]
+    match body:
+        case [(ast.Expr() | ast.Return()) as statement] if statement.value is call:
+            return method if len(method.args.args) > 1 else None
+    return None
+
+
+def _passes_named_value(call: ast.Call, method: ast.FunctionDef) -> bool:
+    """Whether a call passes on the name of a curve and its value, both of which are given to its method:
+    `add_scalar(f"train/{key}", float(value), step)`, `wandb.log({key: value})`.
+    """
+    match call.args:
+        case [ast.Dict(keys=[ast.expr() as key], values=[value]), *_]:
+            pass
+        case [key, value, *_]:
+            pass
+        case _:
+            return False
+    parameters = {parameter.arg for parameter in method.args.args[1:]}
+    named, valued = (parameters & variable_names(part) for part in (key, value))
+    return bool(named) and bool(valued - named)
+
+
+def _is_or_holds(statement: ast.stmt, call: ast.Call) -> bool:
+    """Whether a statement is a call, or a condition that decides whether the call is made."""
+    match statement:
+        case ast.If(body=body, orelse=[]):
+            return any(isinstance(each, ast.Expr) and each.value is call for each in body)
+        case ast.Expr(value=value):
+            return value is call
+    return False
 
 
 def _passes_to_base(statement: ast.stmt) -> bool:

@@ -12,12 +12,13 @@ before the first gradient step.
 A logger of the project (`logger.log(key, value, step)`) is flagged if its class passes the values to a
 writer on every call, or writes a CSV row and flushes the file; an interval within the class must be 1 by
 default. A method of a logger that an object keeps (`self.info = logger.info`) is flagged where it is called.
-If all that a method does is to write the text that it is given, its calls are reported instead of its own
-line. The finding is then `likely` and states this assumption. The same holds where a dict of metrics is
-passed to a logger of unknown class (`self._logger.write(results)`), where a condition only checks that there
-is a writer or a list of callbacks (`if writer is not None`, `if self.callbacks`), or that a callback is one
-that logs (`isinstance(callback, WandbCallback)`), and where it is a switch that is on by default
-(`if verbose`, with `verbose=True` in the signature).
+If all that a method does is to write the text that it is given, or if it writes a value under the name that
+it is given, its calls are reported instead of its own line. The finding is then `likely` and states this
+assumption. The same holds where a dict of metrics is passed to a logger of unknown class
+(`self._logger.write(results)`), where a condition only checks that there is a writer or a list of callbacks
+(`if writer is not None`, `if self.callbacks`), or that a callback is one that logs (`isinstance(callback,
+WandbCallback)`), and where it is a switch that is on by default (`if verbose`, with `verbose=True` in the
+signature).
 
 The rule does not flag:
 

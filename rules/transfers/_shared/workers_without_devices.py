@@ -6,7 +6,9 @@ import ast
 
 from rlint.rule import FUNCTIONS, Function, SemanticModel, calls_in_file
 
+_RAY = "ray"
 _REMOTE = "ray.remote"
+_OPTIONS = "options"
 _DEVICES = frozenset({"num_gpus", "resources", "accelerator_type"})
 
 
@@ -42,8 +44,20 @@ def _is_remote(function: Function, model: SemanticModel) -> bool:
     return any(
         _has_no_device(decorator, model)
         for each in (function, model.class_of(function.body[0]))
-        if each is not None
+        if each is not None and not _is_given_options(each.name, model)
         for decorator in each.decorator_list
+    )
+
+
+def _is_given_options(name: str, model: SemanticModel) -> bool:
+    """Whether a file that imports a task or actor starts workers of Ray with options, which may ask for
+    devices: `Learner.options(num_gpus=1).remote(…)`.
+    """
+    return any(
+        _OPTIONS in file.attributes_only_called
+        and _RAY in file.packages
+        and any(path.rpartition(".")[2] == name for path in file.imports.values())
+        for file in model.index.modules.values()
     )
 
 
