@@ -63,7 +63,7 @@ def is_beginning(source: str, name: str = "agent.py", **parts: str) -> bool:
     for part, value in {**given, **parts}.items():
         text = text.replace(part, value)
     model = build({"agent.py": text, "measures.py": MEASURES})[name]
-    return model.usage.is_beginning(find(model, source))
+    return model.usage.phase(find(model, source)) == "in the first steps of a training"
 
 
 @pytest.mark.parametrize(
