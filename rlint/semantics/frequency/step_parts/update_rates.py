@@ -17,7 +17,7 @@ _UNKNOWN = 0.0
 """The answer for a way on which a number is not known: it stays 0, whatever it is multiplied by."""
 _EPISODE = 100
 """The assumed steps of an episode, and the most that count: most episodes end before the limit."""
-_DEPTH = 3
+_DEPTH = 2
 """Maximum number of calls that are followed from a training loop to the loop over environment steps."""
 _LEARNING = frozenset({Driver.GRADIENT_STEP, Driver.BATCH})
 
