@@ -128,6 +128,8 @@ class Rule:
         if throughout is not None:
             steps, nested_steps = (throughout,), ()
         minor = minor or self._why_rare(model, node)
+        # minor findings, and most of those that state their impact, are compared with no step
+        compares = heat.level is Heat.HOT and bool(steps) and minor is None and stated is None
         size = self.size_of(node, model) if size is None else size
         is_assumed = size is None and self.assumed_size is not None and not self.concerns_many(node, model)
         assumes = assumes or (heat.assumption if self.heat is not Heat.COLD else "") or None
@@ -149,7 +151,7 @@ class Rule:
             steps=steps,
             nested_steps=nested_steps,
             collects=TrainingStep.GRADIENT in steps and model.sizes.learns_from_steps(node),
-            environment_steps=model.sizes.steps_per_update(node) if heat.level is Heat.HOT else 0,
+            environment_steps=model.sizes.steps_per_update(node) if compares else 0,
             scale=model.program.scale(),
             updates=model.sizes.updates(node),
             replayed_updates=0 if TrainingStep.GRADIENT in steps else model.sizes.replayed_updates(node),

@@ -17,7 +17,7 @@ _UNKNOWN = 0.0
 """The answer for a way on which a number is not known: it stays 0, whatever it is multiplied by."""
 _EPISODE = 100
 """The assumed steps of an episode, and the most that count: most episodes end before the limit."""
-_DEPTH = 3
+_DEPTH = 2
 """Maximum number of calls that are followed from a training loop to the loop over environment steps."""
 _LEARNING = frozenset({Driver.GRADIENT_STEP, Driver.BATCH})
 
@@ -31,6 +31,8 @@ class UpdateRates(CallerWalk[float]):
     def __init__(self, heat: HeatMap) -> None:
         super().__init__(heat)
         self._heat = heat
+        self._collected: dict[tuple[str, int, tuple[int, ...]], float | None] = {}
+        self._played: dict[tuple[str, int], tuple[float, ...]] = {}
 
     def steps(self, place: CodePlace) -> int:
         """Return the number of environment steps; 0 if it is not known."""
@@ -50,12 +52,17 @@ class UpdateRates(CallerWalk[float]):
         return collected * self._between(function, place.loops, place.guards) if collected else collected
 
     def counts(self, call: IncomingCall) -> bool:
-        """Whether a call runs more than once, in training."""
-        return call.level is not Heat.COLD and not self._heat.is_evaluation(call.place)
+        """Whether a call runs more than once."""
+        return call.level is not Heat.COLD
 
     def join(self, answers: Iterator[tuple[IncomingCall, float]]) -> float | None:
-        """Return the fewest steps; the number is not known if it is not known for one of the calls."""
-        return min((steps for _, steps in answers), default=None)
+        """Return the fewest steps; the number is not known if it is not known for one of the calls. Calls in
+        evaluations count only if there are no others.
+        """
+        ways = list(answers)
+        if len({steps for _, steps in ways}) > 1:
+            ways = [way for way in ways if not self._heat.is_evaluation(way[0].place)] or ways
+        return min((steps for _, steps in ways), default=None)
 
     def past(self, place: CodePlace, answer: float) -> float:
         """Multiply by the intervals in the function of the place, and divide by its updates."""
@@ -119,7 +126,10 @@ class UpdateRates(CallerWalk[float]):
             return 1.0
         if Driver.ENVIRONMENT_STEP not in many:
             return None
-        return min(self._rollouts(function, index, around, _DEPTH), default=None)
+        key = function.path, index, tuple(around)
+        if key not in self._collected:
+            self._collected[key] = min(self._rollouts(function, index, around, _DEPTH), default=None)
+        return self._collected[key]
 
     def _rollouts(
         self, function: FunctionSummary, index: int, around: Collection[int], depth: int
@@ -137,9 +147,19 @@ class UpdateRates(CallerWalk[float]):
             drives = self._heat.driven_by(edge.target)[1]
             if Driver.ENVIRONMENT_STEP not in drives or not _is_in(function, index, edge.site.loop):
                 continue
-            is_evaluation = self._heat.is_evaluation(CodePlace(edge.target, ()))
-            if not is_evaluation and not _is_now_and_then(edge.site.guards):
-                yield from self._rollouts(edge.target, -1, (), depth - 1)
+            if _is_now_and_then(edge.site.guards):
+                continue
+            played = self._played_by(edge.target, depth - 1)
+            if played and not self._heat.is_evaluation(CodePlace(edge.target, ())):
+                yield from played
+
+    def _played_by(self, function: FunctionSummary, depth: int) -> tuple[float, ...]:
+        """Return the lengths of the loops over environment steps that one run of a function runs."""
+        key = function.path, depth
+        known = self._played.get(key)
+        if known is None:
+            known = self._played[key] = tuple(self._rollouts(function, -1, (), depth))
+        return known
 
     def _length(self, loop: LoopSummary, function: FunctionSummary) -> float:
         """Return the number of iterations of a loop over environment steps. It plays an episode if `reset`
