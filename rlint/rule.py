@@ -35,7 +35,6 @@ from rlint.semantics.dataflow.value_flow import Cause
 from rlint.semantics.dataflow.value_uses import Use
 from rlint.semantics.frequency import loop_variables, roles, trip_count
 from rlint.semantics.frequency.answer import Granularity
-from rlint.semantics.frequency.branches.branch_tests import BranchTests
 from rlint.semantics.frequency.cadence import Cadence
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard, GuardKind
@@ -128,7 +127,6 @@ __all__ = [
     "Autograd",
     "Binding",
     "BindingKind",
-    "BranchTests",
     "Cadence",
     "CallEdge",
     "CallSite",

@@ -67,6 +67,9 @@ OPTIONS = frozenset(
 )
 """Names of objects that hold the options of a program: `self.args.weight`."""
 
+CONSTRUCTORS = frozenset({"__init__", "__post_init__"})
+"""Methods that run once for each object, as it is created."""
+
 WRAPPERS = frozenset(words("abc contextlib dataclasses functools jax numba tensorflow torch typing"))
 """Libraries whose decorators wrap functions and classes without registering them anywhere."""
 

@@ -53,8 +53,8 @@ class BranchQueries:
         return self._why_not_taken(node, self._settled, _MOST_CALLS, "always {} in this project")
 
     def why_off(self, node: ast.AST) -> str:
-        """Return why a node does not run unless the user of the program turns an option on: a test around it,
-        or around all calls of its function or all uses of its class, fails by default. "" if it may run.
+        """Return why a node does not run unless the user of the program sets an option: a test around it, or
+        around all calls of its function or all uses of its class, fails by default. "" if it may run.
         """
         known = self._why_not_taken(node, self._by_default, _MOST_CALLS, f"{{}} {self._where}")
         if known:

@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from rlint.models import vocabulary
 from rlint.regex import regex
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.syntax.assignments import value_assigned
@@ -17,7 +18,6 @@ from rlint.syntax.walk import descendants
 
 _UP = (ast.GtE, ast.Gt, ast.Eq)
 _DOWN = (ast.LtE, ast.Lt, ast.Eq)
-_MAKERS = frozenset({"__init__", "__post_init__"})
 _ROUNDS = regex(r"epoch|episode|begin|start|end|finish|reset|init|eval")
 """Names of methods that run at the beginning or end of a training round."""
 _CONDITIONS = (ast.Compare, ast.BoolOp, ast.UnaryOp)
@@ -99,7 +99,7 @@ class ByHand:
         end of a round: `if self.wants_statistics: self.wants_statistics = False`.
         """
         setters = self._setters_of_flag(test, taken=taken)
-        rounds = [name for name in setters or () if name not in _MAKERS]
+        rounds = [name for name in setters or () if name not in vocabulary.CONSTRUCTORS]
         return bool(rounds) and all(map(_ROUNDS.search, rounds))
 
     def is_first_time(self, test: ast.expr, *, taken: bool) -> bool:
@@ -110,7 +110,7 @@ class ByHand:
         if taken:
             return False
         setters = self._setters_of_flag(test, taken=False) or frozenset()
-        return bool(setters) and setters <= _MAKERS
+        return bool(setters) and setters <= vocabulary.CONSTRUCTORS
 
     def _setters_of_flag(self, test: ast.expr, *, taken: bool) -> frozenset[str] | None:
         """Return the names of the functions that let the branch of a flag run again; None if the branch does
@@ -153,7 +153,7 @@ class ByHand:
         """Whether a flag is cleared while the program runs on: in a method, or in the same loop."""
         function = self._syntax.function(statement)
         if isinstance(test, ast.Attribute):
-            return isinstance(function, FUNCTIONS) and function.name not in _MAKERS
+            return isinstance(function, FUNCTIONS) and function.name not in vocabulary.CONSTRUCTORS
         return self._loop_around(statement) is self._loop_around(test)
 
     def _loop_around(self, node: ast.AST) -> ast.AST | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import BranchTests, SemanticModel, TypeTag, frozen, numbers, same_code
+from rlint.rule import SemanticModel, TypeTag, frozen, numbers, same_code
 
 _CONTAINERS = (TypeTag.LIST, TypeTag.DEQUE, TypeTag.TUPLE, TypeTag.DICT, TypeTag.SET)
 
@@ -23,7 +23,7 @@ def bounds_at(node: ast.AST, model: SemanticModel) -> Iterator[Bound]:
     """Yield the bounds that hold at a node: those of the tests around it, and of earlier tests that leave
     its block, if nothing changes the values in between.
     """
-    for test, outcome in BranchTests(model.syntax).of(node):
+    for test, outcome in model.branches.tests_before(node):
         for part, taken in _parts(test, is_true=outcome):
             if part is not test and not model.effects.effect_of(test).quiet:
                 continue

@@ -239,8 +239,7 @@ class ListIndexedSample(Rule):
         else:
             found = None
         if found is not None and found.heat >= self.heat:
-            minor = found.minor or why_below_forwards(node, model)
-            yield found if found.minor else replace(found, minor=minor)
+            yield found if found.minor else replace(found, minor=why_below_forwards(node, model))
 
     def comprehension(self, node: ast.ListComp, model: SemanticModel) -> Finding | None:
         """Return a finding for `[self.buffer[i] for i in indices]`."""

@@ -187,7 +187,7 @@ def _of_display(display: ast.Dict, syntax: SyntaxIndex) -> Iterator[_Named]:
     """Yield the items of a dict with names as keys, as settings are kept: `{"use_per": False}`."""
     for key, value in zip(display.keys, display.values, strict=True):
         if isinstance(key, ast.Constant) and isinstance(key.value, str) and key.value.isidentifier():
-            yield key.value, _alias(key.value, value, syntax) or _value(key.value, value), True
+            yield key.value, _value_or_alias(key.value, value, syntax), True
 
 
 def _of_call(call: ast.Call, syntax: SyntaxIndex) -> Iterator[_Named]:
@@ -211,8 +211,7 @@ def _of_call(call: ast.Call, syntax: SyntaxIndex) -> Iterator[_Named]:
     is_dict = isinstance(call.func, ast.Name) and call.func.id == "dict"
     for keyword in call.keywords:
         if keyword.arg:
-            alias = _alias(keyword.arg, keyword.value, syntax)
-            value = alias or _value(keyword.arg, keyword.value)
+            value = _value_or_alias(keyword.arg, keyword.value, syntax)
             yield keyword.arg, value, is_dict
             if isinstance(value, _PassedOn) and isinstance(keyword.value, ast.Name):
                 yield from _of_variable(keyword.value, syntax)
@@ -232,14 +231,15 @@ def _of_variable(use: ast.Name, syntax: SyntaxIndex) -> Iterator[_Named]:
             yield use.id, UNKNOWN_VALUE if assigned is None else _value(use.id, assigned), False
 
 
-def _alias(name: str, value: ast.expr, syntax: SyntaxIndex) -> str:
-    """Return an alias for a constant of the module with another name: `{"use_per": USE_PER}`; "" for other
-    values.
+def _value_or_alias(name: str, value: ast.expr, syntax: SyntaxIndex) -> bool | int | str | _PassedOn | None:
+    """Return the value that a setting is given, an alias for a constant of the module with another name:
+    `{"use_per": USE_PER}`.
     """
-    if not isinstance(value, ast.Name) or value.id == name:
-        return ""
-    scope = syntax.scope(value).lookup(value.id)
-    return f"{ALIAS}{value.id}" if scope is not None and scope.parent is None else ""
+    if isinstance(value, ast.Name) and value.id != name:
+        scope = syntax.scope(value).lookup(value.id)
+        if scope is not None and scope.parent is None:
+            return f"{ALIAS}{value.id}"
+    return _value(name, value)
 
 
 def _of_option(given: dict[str | None, ast.expr]) -> bool | int | str | _PassedOn | None:

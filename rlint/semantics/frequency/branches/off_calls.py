@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rlint.semantics.frequency.branches.visible_calls import visible_calls
+
 if TYPE_CHECKING:
     from rlint.semantics.frequency.heat import HeatMap
     from rlint.semantics.interprocedural.call_graph import CallEdge
@@ -12,9 +14,6 @@ if TYPE_CHECKING:
 
 _DEPTH = 4
 """Maximum number of calls between a function and the test of the option."""
-_MOST_CALLS = 30
-_ANY_CALLER = frozenset({"forward", "__call__"})
-"""Functions that frameworks call, too."""
 
 
 class OffCalls:
@@ -24,29 +23,17 @@ class OffCalls:
 
     def __init__(self, heat: HeatMap, usage: ProgramUsage) -> None:
         self._heat, self._usage = heat, usage
-        self._known: dict[str, str] = {}
+        self._known: dict[tuple[str, int], str] = {}
 
     def why(self, function: FunctionSummary, depth: int = _DEPTH) -> str:
         """Return why the program does not call a function by default; "" if it may call it."""
         if not function.qualname or depth <= 0:
             return ""
-        known = self._known.get(function.path)
-        if known is None:
-            self._known[function.path] = ""  # of recursive calls
-            known = self._known[function.path] = self._why(function, depth)
-        return known
-
-    def _why(self, function: FunctionSummary, depth: int) -> str:
-        calls = self._heat.callers(function)
-        is_known = 0 < len(calls) <= _MOST_CALLS and function.name not in _ANY_CALLER
-        if not is_known or self._heat.may_be_called(function):
-            return ""
-        found = ""
-        for call in calls:
-            found = self._why_not_made(call.edge, depth)
-            if not found:
-                return ""
-        return found
+        key = function.path, depth
+        if key not in self._known:
+            reasons = [self._why_not_made(call, depth) for call in visible_calls(function, self._heat)]
+            self._known[key] = reasons[0] if reasons and all(reasons) else ""
+        return self._known[key]
 
     def _why_not_made(self, call: CallEdge, depth: int) -> str:
         """Return why a call is not made by default, or its caller is not called."""

@@ -12,6 +12,7 @@ from rlint.models.value_type import TypeTag
 from rlint.semantics.frequency.branches.branch_tests import is_connective, outcome_of_connective
 from rlint.semantics.frequency.branches.environment_variables import of_environment
 from rlint.semantics.frequency.branches.option_choices import holds_options
+from rlint.semantics.frequency.branches.visible_calls import ANY_CALLER, MOST_CALLS, visible_calls
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import arguments_by_name, defaults_of
 from rlint.syntax.scopes import Binding, BindingKind
@@ -27,10 +28,7 @@ if TYPE_CHECKING:
 
 _DEPTH = 8
 """Maximum number of names, attributes and calls through which a value is followed."""
-_MOST_CALLS = 30
 _FALSE_ISH: Final = frozenset({"False", "None"})
-_ANY_CALLER = frozenset({"forward", "__call__"})
-"""Functions that frameworks call with arguments that no call of the project shows."""
 _COMPARISONS: dict[type[ast.cmpop], Callable[[object, object], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
@@ -161,7 +159,7 @@ class SettledTests:
                 return _union(self._values(part, depth - 1) for part in parts)
             case ast.Name():
                 bindings = self._model.dataflow.definitions(expression)
-                made = [each for each in bindings[:_MOST_CALLS] if not self._is_left_out(each, depth)]
+                made = [each for each in bindings[:MOST_CALLS] if not self._is_left_out(each, depth)]
                 return _union(self._bound(expression, each, depth) for each in made)
             case ast.Attribute() if self._model.names.is_self(expression.value):
                 return self._stored(expression, depth)
@@ -222,7 +220,7 @@ class SettledTests:
     def _passed(self, function: Function, name: str, depth: int) -> Values | None:
         """Return the values that all calls of a function of this file pass to a parameter."""
         summary = self._model.symbols.function_at(function.body[0])
-        if summary is None or summary.name in _ANY_CALLER:
+        if summary is None or summary.name in ANY_CALLER:
             return None
         key = summary.path, name
         if key not in self._parameters:
@@ -239,7 +237,7 @@ class SettledTests:
         others = self._heat.calls_that_may_pass(function, name)
         if not edges and not others:
             edges = self._calls_of_namesakes(function, name)
-        if not 0 < len(edges) + len(others) <= _MOST_CALLS:
+        if not 0 < len(edges) + len(others) <= MOST_CALLS:
             return None
         found: set[object] = set()
         places = name, str(function.place_of(name))
@@ -330,9 +328,7 @@ class SettledTests:
 
     def calls_of(self, function: FunctionSummary) -> list[ast.Call]:
         """Return the calls of a function, if it is known that all of them are in this file; else none."""
-        edges = [call.edge for call in self._heat.callers(function)]
-        if len(edges) > _MOST_CALLS or function.name in _ANY_CALLER or self._heat.may_be_called(function):
-            return []
+        edges = visible_calls(function, self._heat)
         own = self._model.module.module
         found = [self._call_of(function, edge.site.line) for edge in edges if edge.caller.module == own]
         calls = [call for call in found if call is not None]

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.semantics.frequency.branches.branch_tests import BranchTests
 from rlint.semantics.frequency.branches.class_registries import registry_entry
 from rlint.semantics.frequency.branches.option_choices import Chooser, OptionChoice, choices_of
 from rlint.syntax.class_names import imported_originals, may_make_object, own_classes
@@ -20,7 +19,6 @@ def switched_classes(analysis: FileAnalysis) -> dict[str, tuple[tuple[OptionChoi
     syntax = analysis.syntax
     own = own_classes(syntax)
     imported = imported_originals(syntax)
-    tests = BranchTests(syntax)
     found: dict[str, tuple[tuple[OptionChoice, ...], ...]] = {}
     for name in syntax.variables.names:
         is_decorated = name in own and bool(own[name].decorator_list)  # by what may register the class
@@ -33,17 +31,15 @@ def switched_classes(analysis: FileAnalysis) -> dict[str, tuple[tuple[OptionChoi
             and not (name in own and is_in(use, own[name]))
             and may_make_object(use, syntax)
         ]
-        choices = [tuple(_choices(use, tests, own, analysis)) for use in uses]
+        choices = [tuple(_choices(use, own, analysis)) for use in uses]
         if choices and all(choices):
             found[imported.get(name, name)] = tuple(choices)
     return found
 
 
-def _choices(
-    use: ast.Name, tests: BranchTests, own: dict[str, ast.ClassDef], analysis: FileAnalysis
-) -> Iterator[OptionChoice]:
+def _choices(use: ast.Name, own: dict[str, ast.ClassDef], analysis: FileAnalysis) -> Iterator[OptionChoice]:
     """Yield the conditions under which a line runs."""
-    for test, taken in tests.of(use):
+    for test, taken in analysis.branch_tests.of(use):
         yield from choices_of(test, taken=taken)
     entry = registry_entry(use, analysis)
     if entry is not None:

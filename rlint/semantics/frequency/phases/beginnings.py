@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from rlint.models import vocabulary
 from rlint.regex import regex
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.syntax.assignments import value_assigned
@@ -22,7 +23,6 @@ _COUNTER = regex(
     r"(^|_)(steps?|timesteps?|iters?|iterations?|epochs?|episodes?|updates?|frames?|counter|count|t|i|total_t)$"
 )
 _MEMORY = regex(r"memor|buffer|replay|^rb$")
-_MAKERS = frozenset({"__init__", "__post_init__"})
 _COUNTS = frozenset({"range", "trange"})
 _MOST_COUNTED = 1000
 """Maximum number from which a counter runs down in a beginning."""
@@ -150,7 +150,7 @@ class Beginnings:
     def _is_set_once(self, store: ast.expr) -> bool:
         """Whether an assignment runs once for an object, or once in a function."""
         if isinstance(store, ast.Attribute):
-            return getattr(self._syntax.function(store), "name", "") in _MAKERS
+            return getattr(self._syntax.function(store), "name", "") in vocabulary.CONSTRUCTORS
         return not self._is_in_loop(store)
 
     def _values(self, target: ast.expr) -> list[ast.expr | None]:

@@ -6,13 +6,13 @@ import ast
 from typing import TYPE_CHECKING
 
 from rlint.findings import Heat
+from rlint.models import vocabulary
 from rlint.semantics.frequency.drivers import Driver
 from rlint.syntax.syntax_index import Function
 
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
 
-_CONSTRUCTORS = frozenset({"__init__", "__post_init__"})
 _ANSWERS = frozenset({Driver.MESSAGE})
 _ONCE = "it runs once for each object, as only the constructor of its class calls it"
 
@@ -34,7 +34,7 @@ def why_once_per_object(node: ast.AST, model: SemanticModel) -> str | None:
 
 
 def _is_of_construction(function: Function, model: SemanticModel) -> bool:
-    if function.name in _CONSTRUCTORS:
+    if function.name in vocabulary.CONSTRUCTORS:
         return True
     if model.frequency.is_called(function.body[0], other_file=True):
         return False
@@ -42,7 +42,7 @@ def _is_of_construction(function: Function, model: SemanticModel) -> bool:
     owner = model.class_of(function.body[0])
     return bool(users) and all(
         isinstance(user, (ast.FunctionDef, ast.AsyncFunctionDef))
-        and user.name in _CONSTRUCTORS
+        and user.name in vocabulary.CONSTRUCTORS
         and model.class_of(user.body[0]) is owner
         for user in users
     )

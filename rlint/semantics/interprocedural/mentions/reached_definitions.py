@@ -158,8 +158,8 @@ class ReachedDefinitions:
 
     def _trains_itself(self, file: ModuleSummary) -> bool:
         """Whether a file is a script of which the code of the module trains."""
-        is_run = (file.module, "") in self._reached
-        return is_run and any(_drives(each) for each in file.functions.values() if not each.qualname)
+        main = file.functions.get("")
+        return main is not None and (file.module, "") in self._reached and _drives(main)
 
     @cached_property
     def _missed(self) -> dict[str, bool]:
