@@ -30,24 +30,31 @@ class BranchTests:
         """Return the tests of its function on which a node depends, innermost first: those of the branches
         around it, and those of earlier branches that leave its block.
         """
-        known = self._known.get(node)
-        if known is None:
-            known = self._known[node] = list(itertools.islice(self._tests(node), _MOST_TESTS))
+        path: list[ast.AST] = []
+        outer: ast.AST | None = node
+        while outer is not None and outer not in self._known:
+            path.append(outer)
+            outer = None if isinstance(outer, _BOUNDARIES) else self._syntax.parents.get(outer)
+        known = [] if outer is None else self._known[outer]
+        for each in reversed(path):
+            own = list(itertools.islice(self._own_tests(each), _MOST_TESTS))
+            known = self._known[each] = [*own, *known][:_MOST_TESTS] if own else known
         return known
 
-    def _tests(self, node: ast.AST) -> Iterator[Test]:
-        child = node
-        for parent in self._syntax.ancestors(node):
-            if isinstance(child, ast.stmt):
-                yield from self._left_before(child)
-            if isinstance(child, _BOUNDARIES):
-                return
-            if isinstance(parent, ast.match_case) and child in parent.body:
-                yield from self._matched(parent)
-            if isinstance(parent, ast.While) and child in parent.body:
-                yield parent.test, True
-            yield from deciding_tests(child, parent)
-            child = parent
+    def _own_tests(self, child: ast.AST) -> Iterator[Test]:
+        """Yield the tests on which a node depends and its parent does not."""
+        parent = self._syntax.parents.get(child)
+        if parent is None:
+            return
+        if isinstance(child, ast.stmt):
+            yield from self._left_before(child)
+        if isinstance(child, _BOUNDARIES):
+            return
+        if isinstance(parent, ast.match_case) and child in parent.body:
+            yield from self._matched(parent)
+        if isinstance(parent, ast.While) and child in parent.body:
+            yield parent.test, True
+        yield from deciding_tests(child, parent)
 
     def _matched(self, case: ast.match_case) -> Iterator[Test]:
         """Yield the comparison that a case of constants makes: `strategy == "entropy"`."""

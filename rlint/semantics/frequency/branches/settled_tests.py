@@ -57,6 +57,8 @@ class SettledTests:
         self._defaults = defaults
         self._parameters: dict[tuple[str, str], Values | None] = {}
         self._arguments: dict[tuple[Function, str], Values | None] = {}
+        self._names: dict[tuple[ast.Name, int], Values | None] = {}
+        self._left_out: dict[tuple[ast.AST, int], bool] = {}
 
     def at_call(self, call: ast.Call, target: FunctionSummary, function: Function) -> SettledTests:
         """Return the outcomes of tests for one call of a function of this file, given its arguments."""
@@ -158,19 +160,29 @@ class SettledTests:
                 parts = [body, orelse] if outcome is None else [body if outcome else orelse]
                 return _union(self._values(part, depth - 1) for part in parts)
             case ast.Name():
-                bindings = self._model.dataflow.definitions(expression)
-                made = [each for each in bindings[:MOST_CALLS] if not self._is_left_out(each, depth)]
-                return _union(self._bound(expression, each, depth) for each in made)
+                if (expression, depth) not in self._names:
+                    self._names[expression, depth] = self._of_name(expression, depth)
+                return self._names[expression, depth]
             case ast.Attribute() if self._model.names.is_self(expression.value):
                 return self._stored(expression, depth)
         return None
 
+    def _of_name(self, name: ast.Name, depth: int) -> Values | None:
+        bindings = self._model.dataflow.definitions(name)
+        made = [each for each in bindings[:MOST_CALLS] if not self._is_left_out(each, depth // 2)]
+        return _union(self._bound(name, each, depth) for each in made)
+
     def _is_left_out(self, binding: Binding, depth: int) -> bool:
         """Whether a variable is never assigned at a place, as a test around that has the other outcome."""
-        if binding.kind is not BindingKind.ASSIGN or binding.statement is None:
+        statement = binding.statement
+        if binding.kind is not BindingKind.ASSIGN:
             return False
-        tests = self._model.analysis.branch_tests.of(binding.statement)
-        return any(self.outcome(test, depth - 1) is (not taken) for test, taken in tests)
+        known = self._left_out.get((statement, depth))
+        if known is None:
+            tests = self._model.analysis.branch_tests.of(statement)
+            known = any(self.outcome(test, depth) is (not taken) for test, taken in tests)
+            self._left_out[statement, depth] = known
+        return known
 
     def _bound(self, name: ast.Name, binding: Binding, depth: int) -> Values | None:
         if binding.kind is BindingKind.PARAMETER:
