@@ -53,6 +53,8 @@ class Rule:
     """How many items a finding concerns where `size_of` does not tell, unless `concerns_many` says that they
     are many; None to assume those of the workloads.
     """
+    transfers: ClassVar[int | None] = None
+    """How many transfers or synchronisations a finding causes in one run, if those are its cost."""
     one_change_mends: ClassVar[CodeExtent | None] = None
     """The code in which one change usually mends all findings: only the first of them has an impact."""
     mended_with: ClassVar[tuple[str, ...]] = ()
@@ -108,6 +110,7 @@ class Rule:
         stated: Impact | None = None,
         workload: str | None = None,
         size: int | None = None,
+        transfers: int | None = None,
         throughout: TrainingStep | None = None,
     ) -> Finding:
         """Return a finding for `node`, with its place and its heat. A finding that `assumes` something (a
@@ -117,7 +120,7 @@ class Rule:
         this one costs little, whatever other findings of the rule cost. `stated` is the impact, if the
         finding is of another kind than was measured. `workload` names the workload of the rule's fixture that
         does the same, if not all do: the impact is estimated from its gain alone. `size` is used instead of
-        `size_of(node, model)`.
+        `size_of(node, model)`, and `transfers` instead of the number of the rule.
         `throughout` is the step in which the cost arises, if the line itself runs once, such as one that
         turns on a mode.
         """
@@ -163,11 +166,20 @@ class Rule:
             workload=workload,
             size=self.assumed_size if is_assumed else size,
             is_size_assumed=is_assumed,
+            transfers=self._transfers(model, node) if transfers is None else transfers,
             throughout=throughout is not None,
             one_change_mends=self.one_change_mends,
             mended_with=self.mended_with,
             related=tuple(_related(model, place, said) for place, said in related),
         )
+
+    def _transfers(self, model: SemanticModel | LibcstModel, node: Any) -> int | None:
+        """Return how many transfers a finding causes in each step, with the iterations of an inner loop."""
+        if self.transfers is None or model.sizes.runs(node):
+            return self.transfers
+        loops = model.frequency.loops(node)
+        is_inner = bool(loops) and loops[0] is not model.frequency.driving_loop(node)
+        return self.transfers * ((model.sizes.passes(loops[0]) if is_inner else 0) or 1)
 
     def _why_rare(self, model: SemanticModel | LibcstModel, node: Any) -> str | None:
         """Return why hot code at a node hardly runs in training."""

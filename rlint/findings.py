@@ -315,6 +315,8 @@ class Finding:
     """How many items the place likely processes in one run, in the unit of the rule's workloads."""
     is_size_assumed: bool = False
     """Whether that number is only assumed: nothing is known of it."""
+    transfers: int | None = None
+    """How many transfers or synchronisations it causes in one run, if they are its cost."""
     throughout: bool = False
     """Whether its line runs once, but its cost arises in each of the steps from then on."""
     one_change_mends: CodeExtent | None = None

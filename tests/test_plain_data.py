@@ -75,7 +75,7 @@ RESULT = FileResult(
             "RL101", "name", "message", "a.py", Position(1, 2), Position(3, 4), 1, 3,
             Heat.HOT, ("link",), "advice", FIX, "no fix", CELL, Confidence.LIKELY, "assumption", (RELATED,),
             (TrainingStep.GRADIENT,), (TrainingStep.ENVIRONMENT,), True, ProgramScale.LARGE, 6, 3, 4, 2,
-            0.01, ("cuda",), "minor", Impact(ImpactLevel.HIGH, "stated"), "rollout", 64, True, True,
+            0.01, ("cuda",), "minor", Impact(ImpactLevel.HIGH, "stated"), "rollout", 64, True, 9, True,
             CodeExtent.FILE, ("RL102",), (NEEDED,), Impact(ImpactLevel.HIGH, "basis"),
         ),
     ),

@@ -31,6 +31,14 @@ class SizeQueries:
         """
         return self._heat.usual_setting(name, self._model.symbols.module.module)
 
+    def passed(self, parameter: ast.Name) -> int | None:
+        """Return the number that the calls of a function pass to a parameter, as a literal or by the name of
+        a setting; the middle one of several.
+        """
+        function = self._model.function(parameter)
+        summary = self._model.symbols.function_at(function.body[0]) if function is not None else None
+        return self._heat.usual_argument(summary, parameter.id) if summary is not None else None
+
     def number(self, expression: ast.expr | None) -> int | None:
         """Return the usual value of an expression that is a whole number; None if it is not known."""
         return sizes.usual_number(expression, self._model) if expression is not None else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import FunctionSummary
@@ -54,6 +55,10 @@ class ThreadQueries:
         """
         function = self._symbols.function_at(node)
         return self._program.workers.runners(function) if function is not None else Runners()
+
+    def run_at_once(self, nodes: Iterable[ast.AST]) -> bool:
+        """Whether several threads or processes of one run of the program may run one of these nodes."""
+        return self._program.workers.run_at_once([self.runners(node) for node in nodes])
 
     def run_with(self, function: FunctionSummary) -> list[FunctionSummary]:
         """Return a function, and all known functions that it runs in the same thread."""

@@ -81,10 +81,30 @@ def _followed(expression: ast.expr, model: SemanticModel, depth: int) -> int | N
             return length_of(owner, model, depth)
         case ast.Name():
             definitions = model.dataflow.definitions(expression)
-            if len(definitions) == 1 and definitions[0].kind is BindingKind.ASSIGN:
-                (binding,) = definitions
-                if binding.value is not None and not binding.path:
-                    return usual_number(binding.value, model, depth)
+            if len(definitions) != 1:
+                return None
+            (binding,) = definitions
+            if binding.kind is BindingKind.PARAMETER:
+                return model.sizes.passed(expression)
+            if binding.kind is BindingKind.ASSIGN and binding.value is not None and not binding.path:
+                return usual_number(binding.value, model, depth)
+        case ast.Attribute() if model.names.is_self(expression.value):
+            stored = _stored_once(expression, model)
+            return usual_number(stored, model, depth) if stored is not None else None
+    return None
+
+
+def _stored_once(attribute: ast.Attribute, model: SemanticModel) -> ast.expr | None:
+    """Return what the constructor stores in an attribute, if no other code of its class stores in it."""
+    cls = model.class_of(attribute)
+    uses = model.names.attribute_uses(attribute.attr)
+    stores = [use for use in uses if not isinstance(use.ctx, ast.Load) and model.class_of(use) is cls]
+    function = model.function(stores[0]) if len(stores) == 1 else None
+    if function is None or function.name != "__init__":
+        return None
+    match model.parent(stores[0]):
+        case ast.Assign(targets=[_], value=value) | ast.AnnAssign(value=ast.expr() as value):
+            return value
     return None
 
 

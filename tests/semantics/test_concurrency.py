@@ -93,8 +93,9 @@ def test_workers_over_files() -> None:
                 """,
         }
     )
-    found = models["worker.py"].threads.runners(expression(models["worker.py"], "rank + 1"))
-    assert found.several
+    place = expression(models["worker.py"], "rank + 1")
+    found = models["worker.py"].threads.runners(place)
+    assert models["worker.py"].threads.run_at_once([place])
     assert found.other_starts
     [start] = found.starts
     assert (start.launcher.qualname, start.target.qualname, start.sort) == ("main", "work", "process")
@@ -105,7 +106,7 @@ def test_workers_over_files() -> None:
 
 def test_no_workers_are_started() -> None:
     """Without workers, everything runs in the main thread."""
-    assert not model_of("def f(x):\n    return x + 1\n").threads.runners(ast.Pass()).several
+    assert not model_of("def f(x):\n    return x + 1\n").threads.run_at_once([ast.Pass()])
 
 
 def held(model: SemanticModel, source: str) -> list[str]:

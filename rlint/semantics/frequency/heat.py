@@ -47,6 +47,7 @@ from rlint.semantics.frequency.likely_roles.training_hooks import Hook, Hooks
 from rlint.semantics.frequency.over_items.networks_on_items import NetworksOnItems
 from rlint.semantics.frequency.phases.after_training import AfterTraining
 from rlint.semantics.frequency.phases.in_phases import InBeginning, InRealTime
+from rlint.semantics.frequency.program_settings import usual_of
 from rlint.semantics.frequency.roles import (
     LEARNS,
     Role,
@@ -337,6 +338,19 @@ class HeatMap:
     def usual_setting(self, name: str, module: str) -> int | None:
         """Return the number that the program of a module usually sets an option of this name to."""
         return self._bounds.settings.usual(name, module)
+
+    def usual_argument(self, function: FunctionSummary, parameter: str) -> int | None:
+        """Return the number that the calls of a function usually pass to a parameter, as a literal or by the
+        name of a setting of their program.
+        """
+        places = parameter, str(function.place_of(parameter))
+        found: set[int] = set()
+        for call in self.callers(function):
+            site, module = call.edge.site, call.edge.caller.module
+            found.update(number for place, number in site.numbers if place in places)
+            named = (self.usual_setting(name, module) for place, name in site.names if place in places)
+            found.update(number for number in named if number is not None)
+        return usual_of(found)
 
     def hot_callers(self, method: str, receiver: str, module: str) -> tuple[str, ...]:
         """Return the functions in the module, its package and the enclosing packages that call, in each step,

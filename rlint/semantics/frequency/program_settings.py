@@ -24,7 +24,8 @@ _LENGTH = regex(
     r"interval|freq|every|period|update|delay|sync|target|horizon|rollout|timestep|steps$|iters?$"
 )
 _SIZE = regex(
-    r"batch|capacity|horizon|(buffer|memory|replay|group|pool|window)_?(size|len|length)$|max_?len$"
+    r"batch|capacity|horizon|(buffer|memory|mem|replay|history|group|pool|window)_?(size|len|length|limit)$"
+    r"|max_?len$|^max_?(buffer|memory|mem|replay|experiences?|transitions)(_?size)?$"
     r"|^(n|num|nb|number_of)_?(envs?|agents?|workers|actors|samples|generations|rollouts|actions|atoms|quantiles)"
 )
 _OPTION_CALLS = frozenset({"add_argument", "option"})
@@ -104,8 +105,7 @@ class ProgramSettings:
                 if value is not None and not isinstance(value, bool)
             )
             numbers = self._configured.get(key[1]) or values  # they replace the defaults of the code
-            known = sorted({value for value in numbers if value > 1})  # 1 means "not divided"
-            self._usual[key] = known[(len(known) - 1) // 2] if known else None
+            self._usual[key] = usual_of(numbers)
         return self._usual[key]
 
     def is_off(self, name: str, module: str) -> bool:
@@ -145,6 +145,14 @@ class ProgramSettings:
                         if is_observation(parameter):
                             self._taking.setdefault((program, parameter), []).append(function)
         return self._taking.get(key, [])
+
+
+def usual_of(numbers: Iterable[int]) -> int | None:
+    """Return the middle one of some numbers, of two the smaller; None if there are none above 1, which means
+    "not divided".
+    """
+    known = sorted({number for number in numbers if number > 1})
+    return known[(len(known) - 1) // 2] if known else None
 
 
 @lru_cache(maxsize=4096)

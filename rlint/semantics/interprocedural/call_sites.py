@@ -335,9 +335,16 @@ def _is_switch(guard: Guard, place: str) -> bool:
 
 
 def _named(values: Iterable[tuple[str, ast.expr]]) -> Iterator[tuple[str, str]]:
-    """Yield the last names in the arguments of a call; for a subscript, also the name of the index."""
+    """Yield the last names in the arguments of a call, also of `int(args.size)`; for a subscript, also the
+    name of the index.
+    """
     for place, value in values:
-        if name := last_name(value):
+        match value:
+            case ast.Call(func=ast.Name(id="int"), args=[converted], keywords=[]):
+                name = last_name(converted)
+            case _:
+                name = last_name(value)
+        if name:
             yield place, name
         if isinstance(value, ast.Subscript) and (index := last_name(value.slice)):
             yield f"{place}[]", index

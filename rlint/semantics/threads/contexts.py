@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from functools import cached_property
 
 from rlint.frozen import frozen
@@ -36,11 +38,6 @@ class Runners:
 
     starts: tuple[WorkerStart, ...] = ()
     other_starts: bool = True
-
-    @property
-    def several(self) -> bool:
-        """Whether it may run in several threads or processes at once."""
-        return any(start.many for start in self.starts) or len(self.starts) + self.other_starts > 1
 
 
 class WorkerGraph:
@@ -141,6 +138,28 @@ class WorkerGraph:
                     open_functions.append(caller)
         found.sort(key=lambda start: (start.launcher.path, start.line))
         return Runners(tuple(found), other_starts)
+
+    def run_at_once(self, runners: Sequence[Runners]) -> bool:
+        """Whether one run of a program may have several threads or processes of these at once: those that
+        different scripts start are alternatives.
+        """
+        starts = {(start.launcher.path, start.line): start for each in runners for start in each.starts}
+        if any(start.many for start in starts.values()):
+            return True
+        lines = Counter(start.launcher.module for start in starts.values())
+        shared = sum(number for module, number in lines.items() if module in self._imported)
+        of_a_script = max((lines[module] for module in lines.keys() - self._imported), default=0)
+        return shared + of_a_script + any(each.other_starts for each in runners) > 1
+
+    @cached_property
+    def _imported(self) -> frozenset[str]:
+        """Return the modules from which other files import, and the packages around them."""
+        found: set[str] = set()
+        for module in self.index.modules.values():
+            for target in (*module.imports.values(), *module.star_imports):
+                parts = target.split(".")
+                found.update(".".join(parts[: end + 1]) for end in range(len(parts)))
+        return frozenset(found)
 
     def run_by(self, function: FunctionSummary) -> list[FunctionSummary]:
         """Return a function, and all known functions that it runs in the same thread."""

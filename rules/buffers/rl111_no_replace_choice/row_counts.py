@@ -7,20 +7,18 @@ import re
 
 from rlint.rule import (
     SemanticModel,
-    defaults_of,
     descendants,
     frozen,
     last_name,
-    numbers,
     regex,
 )
+from rlint.rules.buffers._shared.capacity import capacity_of_class
 
 _POOL = regex(r"(^|_)(pool|codebook|codes?|embed|embeds|embeddings?)(_|$)")
 _ROUNDS = regex(
     r"(^|_)(paths?|trajector(y|ies)|episodes?|rollouts?|demos?|demonstrations?|sequences?|games)(_|$)"
 )
 _ROLLOUT = regex(r"rollout|on_?policy|ppo|trajectory_?(buffer|memory|storage)", re.IGNORECASE)
-_CAPACITY = regex(r"^_*(\w*(max|buffer|memory|mem|replay)_?(size|len|length|mem|capacity)|capacity|maxlen)$")
 _SMALL = 4096
 """A permutation of so many rows takes some tens of microseconds, little more than any other draw."""
 _LARGE = 100_000
@@ -37,11 +35,14 @@ class RowCount:
 
 def rows_of(count: ast.expr, model: SemanticModel, *, codes: bool = False) -> RowCount:
     """Return how many rows an expression counts. `codes`: entries of codebooks are drawn, too."""
-    number = model.sizes.number(count)
-    if number is None:
-        number = _capacity(count, model)
-    named = {name.lower() for node in descendants(count) if (name := _name(node))}
     cls = model.class_of(count)
+    number = model.sizes.number(count)
+    if number is None and cls is not None:
+        capacity = model.once(capacity_of_class, cls)
+        number = (
+            capacity if capacity is not None and capacity < _LARGE else None
+        )  # others may never be filled
+    named = {name.lower() for node in descendants(count) if (name := _name(node))}
     few = None
     if number is not None:
         few = f"a permutation of {number} rows takes little time" if number <= _SMALL else None
@@ -56,21 +57,3 @@ def rows_of(count: ast.expr, model: SemanticModel, *, codes: bool = False) -> Ro
 
 def _name(node: ast.AST) -> str | None:
     return last_name(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
-
-
-def _capacity(count: ast.expr, model: SemanticModel) -> int | None:
-    """Return the usual capacity of the buffer whose rows are counted, as far as it is small: what the program
-    passes for it, or the default. Larger ones may never be filled.
-    """
-    cls = model.class_of(count)
-    made = model.method(cls, "__init__") if cls is not None else None
-    if made is None:
-        return None
-    defaults = defaults_of(made.args)
-    named = [each.arg for each in (*made.args.args, *made.args.kwonlyargs) if _CAPACITY.search(each.arg)]
-    for name in named:
-        default = numbers.number_of(defaults[name], model) if name in defaults else None
-        number = model.sizes.setting(name) or (int(default.value) if default is not None else None)
-        if number and number < _LARGE:
-            return number
-    return None

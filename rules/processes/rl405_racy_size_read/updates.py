@@ -113,16 +113,13 @@ def _has_several_writers(update: Update, model: SemanticModel) -> bool:
     name.
     """
     name = last_name(update.shared)
-    runners = [model.threads.runners(update.place)]
-    if runners[0].several:
-        return True
+    writes: list[ast.AST] = []
     for other in model.names.attribute_uses("value"):
         if isinstance(other.ctx, ast.Store) and last_name(other.value) == name:
             function = model.function(other)
             if function is not None and function.name not in _MAKERS:
-                runners.append(model.threads.runners(other))
-    starts = {(start.launcher.path, start.line) for each in runners for start in each.starts}
-    return bool(starts) and len(starts) + any(each.other_starts for each in runners) > 1
+                writes.append(other)
+    return bool(model.threads.run_at_once([update.place, *writes]))
 
 
 def other_sections(shared: ast.expr, model: SemanticModel) -> list[LockSection]:

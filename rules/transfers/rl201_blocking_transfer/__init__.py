@@ -149,6 +149,7 @@ class BlockingTransfer(Rule):
     name = "blocking-transfer"
     seeds = ("S3.1", "S2.2")
     claims = ("sync:cuda", "time:cuda")
+    transfers = 1
     heat = Heat.HOT
     visits = (ast.Call,)
     callees = models.having(Trait.RELOCATES | Trait.CASTS_TO, TypeTag.TENSOR) | {"as_tensor", "tensor"}

@@ -174,9 +174,7 @@ from rlint.rules.transfers._shared.there_and_back import leaves_device, ways_bac
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, said_of_reads, stacked
 from rlint.rules.transfers.rl202_host_round_trip.assumptions import assumption, fewest, placed
 from rlint.rules.transfers.rl202_host_round_trip.costlier_work import why_below_loop
-from rlint.rules.transfers.rl202_host_round_trip.few_reads import (
-    why_cheap,
-)
+from rlint.rules.transfers.rl202_host_round_trip.few_reads import reads_of_loop, why_cheap
 from rlint.rules.transfers.rl202_host_round_trip.graph_copies import differentiated_copies
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     COPIES,
@@ -221,6 +219,7 @@ class HostRoundTrip(Rule):
     name = "host-round-trip"
     seeds = ("S0.2",)
     claims = ("time:cuda", "sync:cuda")
+    transfers = 1
     heat = Heat.WARM
     one_change_mends = CodeExtent.FUNCTION
     visits = (
@@ -324,6 +323,7 @@ class HostRoundTrip(Rule):
             f"`{name}` is in host memory",
             advice=f"Create `{name}` on the device, with `device=`, and copy it once after the loop",
             related=[(other, "copied to the host here, too") for other in stores[1:]],
+            transfers=reads_of_loop(model.frequency.loops(assignment)[0], model),
         )
 
     def check_way_back(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -404,6 +404,7 @@ class HostRoundTrip(Rule):
             advice=advice_for_step(group, model),
             assumes=assumption(group, model),
             minor=why_cheap(group, model) or why_little_in_iteration(group, model),
+            transfers=len(group),
         )
 
     def _found(self, read: HostRead, said: said_of_reads.Said, model: SemanticModel) -> Finding:
@@ -416,4 +417,5 @@ class HostRoundTrip(Rule):
             assumes=placed([read], model),
             related=said.related,
             minor=said.minor or why_little_in_iteration([read], model),
+            transfers=said.reads,
         )

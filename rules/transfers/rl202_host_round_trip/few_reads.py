@@ -23,6 +23,7 @@ from rlint.rules.transfers.rl202_host_round_trip.purposes.loop_tests import loop
 _FEW = 4
 _CHEAP = "a few reads once per step: they only add up where there are many, or in a loop"
 _SOME = 12
+_MANY = 32
 _LONG_STEP = "a few reads beside the gradient step of a large network, which takes far longer"
 NEEDED = "the loop needs what it reads: with fewer tests, it would run on for some iterations"
 _WAITS = "the program needs one of the values at once: the others are copied when the device is done"
@@ -165,6 +166,16 @@ def why_few_parts(loop: AnyLoop, model: SemanticModel) -> str | None:
     header = loop.iter if isinstance(loop, (ast.For, ast.AsyncFor)) else loop
     called = (node.attr for node in descendants(header) if isinstance(node, ast.Attribute))
     return None if any(name in vocabulary.PER_LAYER for name in called) else _PARTS
+
+
+def reads_of_loop(loop: AnyLoop, model: SemanticModel) -> int:
+    """Return how many reads a loop with one in each iteration makes: one if nothing is known of its length,
+    many if it has the length of a batch or the like.
+    """
+    passes = model.sizes.passes(loop)
+    if passes is not None:
+        return max(1, passes)
+    return _MANY if model.sizes.has_many(loop) else 1
 
 
 def why_few_items(count: int | None) -> str | None:

@@ -17,6 +17,7 @@ from rlint.rules.transfers._shared.in_steps import is_in_layer
 from rlint.rules.transfers.rl202_host_round_trip.costlier_work import why_outweighed
 from rlint.rules.transfers.rl202_host_round_trip.few_reads import (
     NEEDED,
+    reads_of_loop,
     why_cheap,
     why_few_items,
     why_few_parts,
@@ -47,6 +48,8 @@ class Said:
     advice: str
     related: Sequence[tuple[ast.AST, str]] = ()
     minor: str | None = None
+    reads: int = 1
+    """How many reads one run makes, as far as known."""
 
 
 def of_compared(read: HostRead, model: SemanticModel) -> Said:
@@ -113,6 +116,7 @@ def of_inner_loop(read: HostRead, loop: Loop, model: SemanticModel) -> Said:
         advice=advice_for_row(read, loop, model)
         or f"Keep the tensors in a list, and read them at once after the loop: {together([read])}",
         minor=why_few_parts(loop, model) or why_outweighed(loop, model),
+        reads=reads_of_loop(loop, model),
     )
 
 
@@ -186,6 +190,7 @@ def of_called(read: HostRead, calls: int, model: SemanticModel) -> Said:
         advice="Keep the tensors (`.detach()`), and read all of them at once when they are needed: "
         f"{together([read])}",
         minor=why_cheap([read] * calls, model),
+        reads=calls,
     )
 
 
@@ -252,6 +257,7 @@ def of_loop(read: HostRead, loop: AnyLoop, model: SemanticModel) -> Said:
         of_elements(read, model),
         advice=advice_for_elements(read, loop, model),
         minor=why_few_parts(loop, model) or why_outweighed(loop, model),
+        reads=reads_of_loop(loop, model),
     )
 
 
@@ -274,6 +280,7 @@ def of_mapped(mapped: MappedReads, model: SemanticModel) -> Said:
         else f"Read all of them once, before the call: {together(mapped.reads)}",
         related=[(each.node, "read for each item, too") for each in others],
         minor=why_few_items(few),
+        reads=(few or 1) * len(mapped.reads),
     )
 
 
@@ -283,6 +290,7 @@ def of_chain(chain: Sequence[HostRead], model: SemanticModel) -> Said:
         of_step(chain, model),
         advice="Read what they test once, before the `if`; `torch.where` selects without reading",
         minor=why_cheap(chain, model),
+        reads=len(chain),
     )
 
 
@@ -297,4 +305,5 @@ def of_parts(read: HostRead, others: Sequence[HostRead], model: SemanticModel) -
         advice="Return or store it as a tensor (`.detach()`), and read all values of a step at once at "
         f"its end: {together([read, *others])}",
         minor=why_cheap([read, *others], model),
+        reads=1 + len(others),
     )

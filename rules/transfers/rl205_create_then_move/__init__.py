@@ -131,6 +131,7 @@ class CreateThenMove(Rule):
     name = "create-then-move"
     seeds = ("S0.2", "S4.mem")
     claims = ("time:cuda", "sync:cuda")
+    transfers = 1
     heat = Heat.HOT
     visits = (ast.Call,)
     callees = _MOVES | {"copy_"} | MAKERS

@@ -118,6 +118,7 @@ class RepeatedMaskIndex(Rule):
     code = "RL212"
     name = "repeated-mask-index"
     claims = ("time:cuda", "sync:cuda")
+    transfers = 1
     one_change_mends = CodeExtent.FUNCTION
     visits = (ast.Assign, ast.Subscript, ast.Call)
     callees = SELECTS
