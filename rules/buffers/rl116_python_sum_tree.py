@@ -107,6 +107,8 @@ from rlint.rule import (
     Type,
     TypeTag,
     descendants,
+    last_name,
+    regex,
     same_code,
 )
 
@@ -127,6 +129,9 @@ _STORAGES = {
     TypeTag.DICT: "a dict",
     TypeTag.INSTANCE: _LINKED,
 }
+_ADDED = "each row is added once: one walk for each collected step"
+_OF_PRIORITIES = regex(r"priorit|prob|weight|error|tree|sum|min|max")
+"""Names of what else the loop over new priorities may store."""
 _MAY_LEAVE_IT = EffectKind.READS | EffectKind.UNKNOWN | EffectKind.INDIRECT
 
 
@@ -197,6 +202,7 @@ class PythonSumTree(Rule):
             f"{shown(node, model)} updates a sum tree in {where} node by node, sample by sample",
             advice=_IN_ARRAY[where == _LINKED] + _UPDATE,
             related=[(place, "the update") for place in walks(node, "walks_up", model)],
+            minor=_ADDED if adds_rows(node, model) else None,
         )
 
 
@@ -248,6 +254,20 @@ def first_update(loop: AnyLoop, model: SemanticModel) -> ast.AST | None:
         if first is None or _position(node) < _position(first):
             first = node
     return first
+
+
+def adds_rows(update: ast.AST, model: SemanticModel) -> bool:
+    """Whether the loop around an update also stores rows, as it adds them to the buffer."""
+    loops = model.frequency.loops(update)
+    for node in descendants(loops[0]) if loops else ():
+        match node:
+            case ast.Assign(targets=[ast.Subscript(value=ast.Attribute(attr=rows)) as stored]):
+                if stored is not update and not _OF_PRIORITIES.search(rows.lower()):
+                    return True
+            case ast.Call(func=ast.Attribute(value=ast.Attribute() as rows, attr="append"), args=[_]):
+                if node is not update and not _OF_PRIORITIES.search((last_name(rows) or "").lower()):
+                    return True
+    return False
 
 
 def is_per_sample(loop: AnyLoop, model: SemanticModel) -> bool:
