@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rlint.findings import CodeExtent, Confidence, Finding, Fix, Heat, Impact, Related, TrainingStep
+from rlint.findings import (
+    CodeExtent,
+    Confidence,
+    Finding,
+    Fix,
+    Heat,
+    Impact,
+    Related,
+    Requirement,
+    TrainingStep,
+)
 
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
@@ -111,6 +121,7 @@ class Rule:
         workload: str | None = None,
         size: int | None = None,
         transfers: int | None = None,
+        slow_since: Requirement | None = None,
         throughout: TrainingStep | None = None,
     ) -> Finding:
         """Return a finding for `node`, with its place and its heat. A finding that `assumes` something (a
@@ -120,7 +131,8 @@ class Rule:
         this one costs little, whatever other findings of the rule cost. `stated` is the impact, if the
         finding is of another kind than was measured. `workload` names the workload of the rule's fixture that
         does the same, if not all do: the impact is estimated from its gain alone. `size` is used instead of
-        `size_of(node, model)`, and `transfers` instead of the number of the rule.
+        `size_of(node, model)`, and `transfers` instead of the number of the rule. `slow_since` is the library
+        version since which this has a cost.
         `throughout` is the step in which the cost arises, if the line itself runs once, such as one that
         turns on a mode.
         """
@@ -167,6 +179,7 @@ class Rule:
             size=self.assumed_size if is_assumed else size,
             is_size_assumed=is_assumed,
             transfers=self._transfers(model, node) if transfers is None else transfers,
+            slow_since=slow_since,
             throughout=throughout is not None,
             one_change_mends=self.one_change_mends,
             mended_with=self.mended_with,

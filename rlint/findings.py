@@ -325,6 +325,8 @@ class Finding:
     """The codes of rules: the change for a finding of theirs in the same file mends this one."""
     advice_needs: tuple[Requirement, ...] = ()
     """The library versions that the code in `advice` needs."""
+    slow_since: Requirement | None = None
+    """The library version since which it has a cost, if that is not all of them."""
     impact: Impact | None = field(default=None, compare=False)
     """Estimated when findings are reported, not when they are created."""
 

@@ -16,6 +16,7 @@ from rlint.findings import (
     ImpactLevel,
     OtherFileEdits,
     ProgramScale,
+    Requirement,
     TrainingStep,
 )
 from rlint.frozen import frozen, mutable
@@ -169,6 +170,7 @@ __all__ = [
     "Reference",
     "ReferenceKind",
     "Repetition",
+    "Requirement",
     "Rule",
     "Scope",
     "SemanticModel",

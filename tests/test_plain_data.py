@@ -76,7 +76,7 @@ RESULT = FileResult(
             Heat.HOT, ("link",), "advice", FIX, "no fix", CELL, Confidence.LIKELY, "assumption", (RELATED,),
             (TrainingStep.GRADIENT,), (TrainingStep.ENVIRONMENT,), True, ProgramScale.LARGE, 6, 3, 4, 2,
             0.01, ("cuda",), "minor", Impact(ImpactLevel.HIGH, "stated"), "rollout", 64, True, 9, True,
-            CodeExtent.FILE, ("RL102",), (NEEDED,), Impact(ImpactLevel.HIGH, "basis"),
+            CodeExtent.FILE, ("RL102",), (NEEDED,), NEEDED, Impact(ImpactLevel.HIGH, "basis"),
         ),
     ),
     (Problem("a.py", "message", 1, 2, "hint", is_bug=True, cell=CELL),),

@@ -11,6 +11,7 @@ from rlint.frozen import frozen
 
 UNFIXABLE = "the settings disable fixes of {code} (`fixable`, `unfixable`)"
 TOO_NEW = "`{what}` needs {library} {version}, but {whose} is {stated} ({origin})"
+NOT_YET = "{what} since {library} {version}, and {origin} states {stated}"
 DEMOTED = "the settings mark fixes of {code} as unsafe (`extend-unsafe-fixes`)"
 
 
@@ -34,6 +35,8 @@ class Fixability:
 
     def _applied(self, finding: Finding) -> Finding:
         fix, code = finding.fix, finding.code
+        if finding.slow_since is not None and finding.minor is None:
+            finding = replace(finding, minor=self._not_yet(finding.slow_since))
         if fix is not None and (lack := self._lack(fix.needs)):
             return replace(finding, fix=None, no_fix=lack)
         if lack := self._lack(finding.advice_needs):
@@ -49,6 +52,19 @@ class Fixability:
         if code in self.safe and fix.safety is Applicability.UNSAFE and certain:
             return replace(finding, fix=replace(fix, safety=Applicability.SAFE, reason=None))
         return finding
+
+    def _not_yet(self, since: Requirement) -> str | None:
+        """Return why what is found costs nothing yet: the project runs with an older version alone."""
+        for stated in self.versions:
+            if stated.library == since.library and stated.is_exact and stated.lacks(since.version):
+                return NOT_YET.format(
+                    what=since.what,
+                    library=since.library,
+                    version=since.version,
+                    origin=stated.origin,
+                    stated=stated.version,
+                )
+        return None
 
     def _lack(self, needs: Iterable[Requirement]) -> str | None:
         """Return the part of code that is newer than the project's oldest version."""

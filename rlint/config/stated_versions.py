@@ -18,6 +18,7 @@ _LIBRARY = {"torch": TORCH, "pytorch": TORCH, "numpy": NUMPY}
 """The library of a distribution, by its name in dependencies."""
 _DEPENDENCY = re.compile(r"\s*([A-Za-z][\w.-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;#]*)")
 _LOWER = re.compile(r"(?:===?|>=?|~=|~|\^)\s*v?(\d+(?:\.\d+)*)")
+_EXACT = re.compile(r"\s*===?\s*v?\d+(?:\.\d+)*(?:\+\w+)?\s*")
 _BARE = re.compile(r"\s*v?(\d+(?:\.\d+)*)(?:\.\*)?\s*")
 _MOST_BYTES = 1_000_000
 
@@ -32,6 +33,8 @@ class StatedVersion:
     library: str
     version: str
     origin: str
+    is_exact: bool = False
+    """Whether the project runs with this version alone."""
 
     @property
     def option(self) -> str:
@@ -79,7 +82,8 @@ def stated_versions(folder: Path) -> dict[str, StatedVersion] | None:
         is_project = True
         for library, clauses in read(text):
             if library not in found and (lowest := lower_bound(clauses)) is not None:
-                found[library] = StatedVersion(library, lowest, name)
+                is_exact = bool(_EXACT.fullmatch(clauses))
+                found[library] = StatedVersion(library, lowest, name, is_exact)
     return found if is_project else None
 
 

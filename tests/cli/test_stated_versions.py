@@ -61,6 +61,19 @@ def extract_answer(text):
 def answer_rewards(responses):
     return [extract_answer(r) for r in responses if extract_answer(r)]
 """
+ACT = """\
+import gymnasium as gym
+import torch
+from torch import nn
+from torch.distributions import Categorical
+
+net = nn.Linear(4, 2)
+env = gym.make("CartPole-v1")
+obs, _ = env.reset()
+while True:
+    action = Categorical(logits=net(torch.as_tensor(obs))).sample()
+    obs, reward, done, _, _ = env.step(action.item())
+"""
 POLICY = (FIXTURES / "uncompiled-policy" / "before.py").read_text()
 PYPROJECT = """\
 [project]
@@ -132,6 +145,20 @@ def test_advice_names_the_version_that_it_needs(run: Run, tmp_path: Path) -> Non
     (tmp_path / "train.py").write_text(POLICY)
     text = run("check", "--no-cache", "--no-fold", "--select", "RL309", "train.py").stdout
     assert "`torch.compile` needs torch 2.0, but `torch-version` is 1.13 (setup.py)" in text
+
+
+@pytest.mark.parametrize(
+    ("torch", "is_checked"),
+    [("==1.5.0", False), ("==1.5.0+cu101", False), (">=1.5", True), ("==1.8.1", True), ("", True)],
+)
+def test_what_an_older_version_does_not_do_costs_nothing(
+    torch: str, is_checked: bool, check: Check, tmp_path: Path
+) -> None:
+    """Distributions validate their arguments by default since torch 1.8."""
+    (tmp_path / "requirements.txt").write_text(f"torch{torch}\n")
+    finding = check(ACT, "RL321")
+    assert (finding["impact"]["level"] == "medium") == is_checked
+    assert ("since torch 1.8, and requirements.txt states 1.5" in finding["impact"]["basis"]) != is_checked
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,7 @@ from rlint.rule import (
     Fix,
     Heat,
     ProgramScale,
+    Requirement,
     Rule,
     SemanticModel,
     TypeTag,
@@ -156,6 +157,7 @@ CATCHES = frozenset({"builtins.ValueError", "builtins.Exception", "builtins.Base
 _PARAMETERS = "its parameters when it is created"
 _VALUES = "each value whose probability is computed"
 _CHECKED = f"{_PARAMETERS}, and {_VALUES}"
+_SINCE = Requirement("torch", "1.8", "distributions validate their arguments by default only")
 _OF_VALUES = frozenset({"log_prob", "cdf", "icdf"})
 """The methods that check a value."""
 _SWITCH = "`torch.distributions.Distribution.set_default_validate_args(False)`"
@@ -240,6 +242,7 @@ class ValidatedDistribution(Rule):
             ],
             minor=turned_off(model) or why_cheap(call) or why_small(call, model),
             workload="acting",
+            slow_since=_SINCE,
         )
 
     def likely(self, call: ast.Call, name: str, model: SemanticModel) -> Iterator[Finding]:
@@ -264,6 +267,7 @@ class ValidatedDistribution(Rule):
                 assumes=assumes,
                 minor=turned_off(model) or why_small(call, model),
                 workload="acting",
+                slow_since=_SINCE,
             )
 
     def standard_normal(self, call: ast.Call, model: SemanticModel) -> Finding:

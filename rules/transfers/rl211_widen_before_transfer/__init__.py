@@ -145,7 +145,6 @@ class WidenBeforeTransfer(Rule):
     code = "RL211"
     name = "widen-before-transfer"
     claims = ("time:cuda",)
-    transfers = 1
     heat = Heat.HOT
     visits = (ast.Call,)
     callees = last_names(*MAKERS, "to", "cuda", "type") | NAMES
