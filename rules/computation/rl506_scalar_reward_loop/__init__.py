@@ -111,6 +111,7 @@ from rlint.rules.computation.rl506_scalar_reward_loop.fronts import (
     loop_of,
 )
 from rlint.rules.computation.rl506_scalar_reward_loop.later_sums import SUMS, adds_earlier, summed_later
+from rlint.rules.computation.rl506_scalar_reward_loop.summed_losses import adds_up_a_loss
 from rlint.rules.computation.rl506_scalar_reward_loop.tensor_recurrences import (
     Recurrence,
     tensor_recurrence,
@@ -229,6 +230,8 @@ class ScalarRewardLoop(Rule):
         held = model.source.text(recurrence.held)
         on_device = model.program.sets(torch_settings.DEVICE_ENVIRONMENTS, anywhere=True)
         minor = _LONG_ROWS if on_device else None
+        if not recurrence.by_pairs and model.once(adds_up_a_loss, loop):
+            return self._losses(loop, recurrence, minor, model)
         if recurrence.by_columns and not recurrence.by_pairs:
             minor = minor or _COLUMNS
         if recurrence.carried:
@@ -281,6 +284,20 @@ class ScalarRewardLoop(Rule):
             advice="Convert once before the loop (`.cpu().numpy()`, if no gradient is needed), compute row "
             f"by row with NumPy, and create one tensor from the results{also}",
             assumes=assumes,
+            workload="advantages",
+            minor=minor,
+        )
+
+    def _losses(
+        self, loop: ast.For | ast.While, recurrence: Recurrence, minor: str | None, model: SemanticModel
+    ) -> Finding:
+        return self.finding(
+            model,
+            loop,
+            f"Each step of the recurrence runs {recurrence.operations} tensor operations, to add its part to "
+            f"the loss: dispatching them, and those of `backward`, takes longer than computing them",
+            advice="Compute the returns or advantages alone in the loop, from numbers, and the losses of all "
+            "steps at once: stack the outputs of the network, and sum",
             workload="advantages",
             minor=minor,
         )
