@@ -52,6 +52,43 @@ def test_what_no_script_uses(train: str) -> None:
     assert not unreached(files, "self.net(state)")
 
 
+SEPARATE_FILE = """\
+class Other:
+    def act(self, state):
+        return self.other(state)
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "is_unused"),
+    [
+        ({"train.py": f"from agents import Agent, helper\nfrom other import Other\n{RUNS}"}, True),
+        ({"train.py": f"from agents import Agent, helper\nimport other\n{RUNS}"}, True),
+        ({"train.py": f"from agents import Agent, helper\nfrom other import Other\nOther()\n{RUNS}"}, False),
+        (
+            {
+                "train.py": f"from agents import Agent, helper\nfrom kinds import KINDS\nKINDS[0]()\n{RUNS}",
+                "kinds.py": "from other import Other\n\nKINDS = [Other]\n",
+            },
+            False,
+        ),
+        ({"lab/other.py": SEPARATE_FILE, "train.py": f"from lab.other import Other\n{AGENTS}{RUNS}"}, True),
+        (
+            {
+                "lab/train.py": f"from agents import Agent, helper\nfrom lab import Other\n{RUNS}",
+                "lab/__init__.py": "from other import Other\n",
+            },
+            False,
+        ),
+    ],
+)
+def test_a_file_that_scripts_import_in_vain(files: dict[str, str], is_unused: bool) -> None:
+    """They use nothing of it, and no other file of the project imports from it."""
+    name = "lab/other.py" if "lab/other.py" in files else "other.py"
+    given = {"agents.py": AGENTS, name: SEPARATE_FILE, **files}
+    assert unreached(given, name=name) == is_unused
+
+
 @pytest.mark.parametrize(
     "files",
     [

@@ -89,7 +89,30 @@ class ReachedDefinitions:
 
     def _is_unused_and_untested(self, file: ModuleSummary) -> bool:
         is_tested = any((file.module, name) in self._tested for name in file.definition_uses if name)
-        return not is_tested and (self._is_unused_copy(file) or self._is_left_out(file))
+        return not is_tested and (
+            self._is_unused_copy(file) or self._is_left_out(file) or self._is_imported_in_vain(file)
+        )
+
+    def _is_imported_in_vain(self, file: ModuleSummary) -> bool:
+        """Whether scripts import from a file, no other file does, and they use nothing of it."""
+        importers = self._importers.get(file.module, ())
+        return bool(importers) and all(
+            self.loads(other.module)
+            and other.module not in self._imported
+            and not other.path.endswith(_PACKAGE)
+            for other in importers
+        )
+
+    @cached_property
+    def _importers(self) -> dict[str, list[ModuleSummary]]:
+        """Return the files that import each module of the project, without tests."""
+        found: dict[str, list[ModuleSummary]] = {}
+        for file in self._own:
+            targets = (*file.imports.values(), *file.star_imports)
+            for module in {Programs.imported(target, file.module, self._index) for target in targets}:
+                if module is not None:
+                    found.setdefault(module, []).append(file)
+        return found
 
     def _is_unused_copy(self, file: ModuleSummary) -> bool:
         """Whether a file is part of the copy of a library, and no script of it."""
