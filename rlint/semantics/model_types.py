@@ -186,10 +186,13 @@ class TypeQueries:
             self._analysis.notes.doubt()
         return True
 
-    def is_likely_setting(self, attribute: ast.Attribute) -> bool:
+    def is_likely_setting(self, attribute: ast.Attribute | str) -> bool:
         """Whether `self.x` or `self.args.x` is a setting, ignoring assignments to objects of unknown classes
-        in cold code, such as code that parses options before training.
+        in cold code, such as code that parses options before training. A name stands for the attribute of
+        objects of any class.
         """
+        if isinstance(attribute, str):
+            return self._settled.is_only_set_at_start(attribute)
         if self._names.is_self(attribute.value):
             owner = self._symbols.class_at(attribute)
             return owner is not None and self._settled.is_likely_settled(owner, attribute.attr)

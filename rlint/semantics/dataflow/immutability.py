@@ -96,6 +96,16 @@ class Immutability:
         """
         return self._find(owner, attribute, but_for_cold_code=True)
 
+    def is_only_set_at_start(self, attribute: str) -> bool:
+        """Whether only constructors, code of modules and functions without loops that run once set an
+        attribute of this name, of objects of any class.
+        """
+        return all(
+            not function.qualname
+            or (self._is_cold(path, function) and all(loop.bounded for loop in function.loops))
+            for path, function in self._index.setters(attribute)
+        )
+
     def _is_cold(self, path: str, function: FunctionSummary) -> bool:
         """Whether an attribute of an object of an unknown class is set in code that runs once, or one of any
         object by a method that completes a construction.

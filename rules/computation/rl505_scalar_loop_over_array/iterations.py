@@ -55,7 +55,8 @@ class Iteration:
     elements, `sums` the variables that are only added to, `kept` the lists that are only appended to, with
     the appended values; `varies` is set if a sum depends on the iteration. `rows` are the lists that an
     iteration begins and fills itself. `tensors` are values of unknown type whose elements are read, which
-    torch's functions show to be tensors. `assumed` says what has to be true besides.
+    torch's functions show to be tensors, `looked_up` the variables that hold an element. `assumed` says what
+    has to be true besides.
     """
 
     model: SemanticModel
@@ -73,6 +74,7 @@ class Iteration:
     varies: bool = False
     rows: set[str] = field(default_factory=set)
     tensors: list[ast.expr] = field(default_factory=list)
+    looked_up: set[str] = field(default_factory=set)
     assumed: list[str] = field(default_factory=list)
 
     def enter(self, loop: ast.For | ast.comprehension) -> bool:
@@ -178,7 +180,9 @@ class Iteration:
                 if name not in self.own:
                     self.sums.add(name)
                     self.varies |= self.moves(value)
-                return isinstance(op, _ADDS) and self._reads(value)
+                # an inner loop could pass the value from one of its iterations to the next
+                is_own = name in self.own and len(self.around) == 1 and not isinstance(op, ast.MatMult)
+                return (is_own or isinstance(op, _ADDS)) and self._reads(value)
             case ast.Expr(
                 value=ast.Call(
                     func=ast.Attribute(value=ast.Name() as kept, attr="append"), args=[value], keywords=[]
@@ -216,6 +220,8 @@ class Iteration:
         self.bound.add(target.id)
         if self.moves(value):
             self.moving.add(target.id)
+            if isinstance(value, ast.Subscript):
+                self.looked_up.add(target.id)
         return True
 
     def _stores(self, target: ast.Subscript, *, whole: bool) -> bool:
@@ -256,7 +262,10 @@ class Iteration:
         """Whether the place of an assigned element is itself an element: `mask[i][chosen[i]]`."""
         element: ast.expr = target
         while isinstance(element, ast.Subscript):
-            if any(isinstance(part, ast.Subscript) for part in descendants(element.slice)):
+            if any(
+                isinstance(part, ast.Subscript) or (isinstance(part, ast.Name) and part.id in self.looked_up)
+                for part in descendants(element.slice)
+            ):
                 return True
             element = element.value
         return False

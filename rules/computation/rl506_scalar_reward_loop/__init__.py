@@ -16,8 +16,8 @@ Flags these ways to compute returns or advantages in code that runs per episode 
   `torch.stack(returns)` after the loop shows that the results are tensors;
 - a recurrence that converts one row after the other by a normaliser of tensors
   (`norm.denormalize(values[t + 1])`), which one call for all rows before the loop replaces; likely;
-- a loop over the next rewards (`for i, reward in enumerate(rewards[t : t + n]): value += reward * gamma**i`)
-  in hot code that computes such a sum for each position or each sample.
+- a loop over the next rewards (`for i, reward in enumerate(rewards[t : t + n]): value += reward * gamma**i`),
+  or the sum of such a comprehension, in hot code that computes it for each position or each sample.
 
 The rule does not flag a single backward loop over Python numbers, or over items or rows of an array;
 sums of a few numbers (`sum(rewards[t:t + n])`); and lists that do not hold rewards.
@@ -201,14 +201,19 @@ class ScalarRewardLoop(Rule):
                     if isinstance(outer, ast.For)
                     else [],
                 )
-            elif discounted and model.frequency.heat_of(node).level is Heat.HOT:
-                yield self.finding(
-                    model,
-                    node,
-                    "The loop adds up discounted rewards one by one in Python, again for each position",
-                    advice="Compute the discounts once (`discounts = gamma ** np.arange(n)`), and sum by one "
-                    "product: `rewards[t : t + n] @ discounts`",
-                )
+            elif discounted:
+                yield self._discounted(node, "loop", model)
+        elif isinstance(node, ast.Call) and discounted_sum(node, model):
+            yield self._discounted(node, "comprehension", model)
+
+    def _discounted(self, node: ast.AST, by: str, model: SemanticModel) -> Finding:
+        return self.finding(
+            model,
+            node,
+            f"The {by} adds up discounted rewards one by one in Python, again for each position",
+            advice="Compute the discounts once (`discounts = gamma ** np.arange(n)`), and sum by one "
+            "product: `rewards[t : t + n] @ discounts`",
+        )
 
     def _converted(self, rows: ConvertedRows, model: SemanticModel) -> Finding:
         called = " ".join(model.source.text(rows.calls[0].func).split())

@@ -26,13 +26,12 @@ def varies(name: str) -> bool:
 
 
 def is_setting_name(name: str, model: SemanticModel) -> bool:
-    """Whether objects of the program have an attribute of this name, which only constructors set. Methods of
-    arrays are none.
+    """Whether objects of the program have an attribute of this name, which only constructors set, and code
+    that reads options before training. Methods of arrays are none.
     """
     if not name or varies(name) or models.method_fact(TypeTag.TENSOR, name) is not None:
         return False
-    is_set = any(setter.qualname for _, setter in model.index.setters(name))
-    return not is_set and model.program.is_attribute_read(name)
+    return model.types.is_likely_setting(name) and model.program.is_attribute_read(name)
 
 
 def is_passed_number(name: ast.Name, model: SemanticModel, is_constant: IsConstant) -> bool:

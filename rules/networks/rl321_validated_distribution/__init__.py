@@ -15,10 +15,10 @@ project that is created for one draw.
 
 The rule does not flag validation where the code has decided about it: in a program that calls
 `set_default_validate_args`, in a call with `validate_args=False` or a variable, and in a `try` that catches
-`ValueError`. A call with `validate_args=True` gets advice only. The
-impact is low in programs that call `torch.compile`, which turns validation off in the whole process, in
-programs of networks for images or sequences, whose steps take far longer than the checks, and for copies of
-a distribution (`Normal(dist.loc.clone(), dist.scale.clone())`).
+`ValueError`; one that catches all errors around a whole loop only ends the training in good order. A call
+with `validate_args=True` gets advice only. The impact is low in programs that call `torch.compile`, which
+turns validation off in the whole process, in programs of networks for images or sequences, whose steps take
+far longer than the checks, and for copies of a distribution (`Normal(dist.loc.clone(), dist.scale.clone())`).
 
 ## Why is it slow
 With validation, the constructor compares each parameter with its limits, and `log_prob` does the same with
@@ -153,7 +153,8 @@ PARAMETERS = frozenset(
 _OF_NUMBERS = "its parameters are numbers, which are checked in host memory"
 _OF_DISTRIBUTION = "its parameters are those of another distribution, of which it is a copy or a part"
 _LONG_STEP = "a step of a network for images or sequences takes far longer than the checks"
-CATCHES = frozenset({"builtins.ValueError", "builtins.Exception", "builtins.BaseException"})
+CATCHES_VALUES = frozenset({"builtins.ValueError"})
+CATCHES = CATCHES_VALUES | {"builtins.Exception", "builtins.BaseException"}
 _PARAMETERS = "its parameters when it is created"
 _VALUES = "each value whose probability is computed"
 _CHECKED = f"{_PARAMETERS}, and {_VALUES}"
@@ -446,16 +447,26 @@ def requests_validation(call: ast.Call) -> bool:
 
 
 def is_expected_to_fail(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether the program handles a `ValueError` from the call."""
+    """Whether the program handles a `ValueError` from the call. A handler of all errors around a whole loop
+    only ends it in good order.
+    """
     child: ast.AST = call
+    in_loop = False
     for parent in model.ancestors(call):
+        in_loop = in_loop or isinstance(parent, (ast.For, ast.AsyncFor, ast.While))
         if isinstance(parent, ast.Try) and child in parent.body:
-            for handler in parent.handlers:
-                caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-                if any(one is None or model.names.qualified(one) in CATCHES for one in caught):
-                    return True
+            caught = CATCHES_VALUES if in_loop else CATCHES
+            if any(_catches(handler, caught, model) for handler in parent.handlers):
+                return True
         child = parent
     return False
+
+
+def _catches(handler: ast.ExceptHandler, caught: frozenset[str], model: SemanticModel) -> bool:
+    """Whether a handler catches an error of one of these classes; one without a class catches all."""
+    types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    found = ("builtins.BaseException" if one is None else model.names.qualified(one) for one in types)
+    return not caught.isdisjoint(found)
 
 
 def without_validation(call: ast.Call, model: SemanticModel) -> Fix | None:

@@ -47,7 +47,9 @@ def likely_role(
     calls included. None for whole trainings, demonstrations and evaluations.
     """
     own_loops = {driver for loop in function.loops for driver in loop.drivers}
-    if not function.qualname or not (function.call_parameters or function.is_method):
+    # a function inside another one shares its variables, as methods share an object
+    is_closure = "." in function.qualname
+    if not function.qualname or not (function.call_parameters or function.is_method or is_closure):
         return None
     if looks_on(function.name) or function.name.startswith("__"):
         return None
