@@ -19,9 +19,13 @@ Flags the following in hot code of programs that use accelerators:
 - A read of what is computed for each transition of a sampled batch, in a loop (`for transition in
   random.sample(memory, 32)`), or of each loss that a function returns by name.
 - A read that a loop only appends to a list, or adds to a sum, which is not used before the loop ends:
-  `values.append(value.cpu().numpy())`, `total += loss.item()`.
+  `values.append(value.cpu().numpy())`, `total += loss.item()`, `fractions += [clipped.mean().item()]`,
+  also in a dict of lists: `metrics["loss"].append(loss.item())`.
 - A read that a function returns, if its callers' loops only add it to a sum or append it to a list that is
   not used before the loop ends: `total += self.update(batch)`.
+- The only read of a gradient step, if the step does not need the number: it stores, logs or returns a loss or
+  another statistic, and nothing in the file decides by it. Not where the same iteration steps an environment,
+  which needs the action. The impact is low.
 - A condition on a device tensor that only decides which tensors are computed (`if mask.any(): values[mask] =
   0.0`, `if 0 not in mask: …`), where a mask needs no condition. The host needs conditions that fill lists,
   concatenate tensors, write messages, start actions or step environments, and those that save more work than
@@ -76,13 +80,13 @@ counts with; and a call of a function or lambda of the project that does one of 
 value of unknown type with an `.item()` likely is a tensor of a device if the file imports no NumPy, or if the
 line belongs to a gradient step or a forward pass.
 
-The rule does not flag a single read per step, because the action has to reach the environment. Nor does it
-flag a round trip of what an environment or a caller that is not seen gets as well, a read that needs the
-result of another, reads at an interval or once after many iterations of a loop, and reads in evaluation
-functions or in methods whose callers run them for statistics only. Nor are reads meant of what is evidently
-in host memory: parameters for which all calls pass such tensors, objects of a file that creates tensors from
-data and names no device, and what tasks and actors of Ray compute that ask for no device (`@ray.remote`).
-Other tensors that a function is only handed are assumed to be on an accelerator (likely).
+The rule does not flag a single read in the step of an environment, which needs the action. Nor does it flag a
+round trip of what an environment or a caller that is not seen gets as well, a read that needs the result of
+another, reads at an interval or once after many iterations of a loop, and reads in evaluation functions or in
+methods whose callers run them for statistics only. Nor are reads meant of what is evidently in host memory:
+parameters for which all calls pass such tensors, objects of a file that creates tensors from data and names
+no device, and what tasks and actors of Ray compute that ask for no device (`@ray.remote`). Other tensors that
+a function is only handed are assumed to be on an accelerator (likely).
 
 ## Why is it slow
 The device runs asynchronously. A read synchronises with it: the host blocks until all queued work is done

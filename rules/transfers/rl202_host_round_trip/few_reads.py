@@ -21,13 +21,13 @@ from rlint.rules.transfers.rl202_host_round_trip.mode_branches import is_given
 from rlint.rules.transfers.rl202_host_round_trip.purposes.loop_tests import loop_ended_by
 
 _FEW = 4
-_CHEAP = "a few reads once per step: they only add up where there are many, or in a loop"
+CHEAP = "a few reads once per step: they only add up where there are many, or in a loop"
 _SOME = 12
 _MANY = 32
 _LONG_STEP = "a few reads beside the gradient step of a large network, which takes far longer"
 NEEDED = "the loop needs what it reads: with fewer tests, it would run on for some iterations"
 _WAITS = "the program needs one of the values at once: the others are copied when the device is done"
-_STATISTIC = regex(r"loss|entropy|(^|_)(kl|norm|mean|std|grad|ratio|acc|accuracy)(_|$)")
+STATISTIC = regex(r"loss|entropy|(^|_)(kl|norm|mean|std|grad|ratio|acc|accuracy)(_|$)")
 _AGAIN = "the same value is read again: nothing is left to wait for"
 _PARTS = "one read for each of a few parts, once per step"
 
@@ -54,7 +54,7 @@ def why_cheap(reads: Sequence[HostRead], model: SemanticModel) -> str | None:
         return None
     if any(is_repeated(read.node, model) for read in reads):
         return None
-    return _CHEAP if len(reads) <= _FEW else _LONG_STEP
+    return CHEAP if len(reads) <= _FEW else _LONG_STEP
 
 
 def _runs_networks_too(node: ast.AST, model: SemanticModel) -> bool:
@@ -92,7 +92,7 @@ def is_needed(read: HostRead, model: SemanticModel) -> bool:
         return True
     if read.method not in ("numpy", "tolist"):
         return False
-    if not any(map(_STATISTIC.search, last_names_in(read.tensor))):
+    if not any(map(STATISTIC.search, last_names_in(read.tensor))):
         return model.types.type_of(read.tensor).rank != 0
     return any(isinstance(model.parent(use), (ast.BinOp, ast.Subscript)) for use in uses)
 

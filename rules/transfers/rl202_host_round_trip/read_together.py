@@ -43,9 +43,9 @@ _PUTS_ASIDE = (
     | {"store"}
 )
 _REPORTS = ("log_", "logkv", "record_", "report", "store_")
-_FEEDS = frozenset({"add", "add_value", "feed", "push", "put", "update"})
+_FEEDS = frozenset({"add", "add_value", "feed", "push", "put", "scalar", "update", "write"})
 _STATISTICS = regex(
-    r"(^|_)(stats?|statistics?|meters?|metrics?|log|logs|logger|loss(es)?|tracker|summary|monitor|history"
+    r"(^|_)(stats?|statistics?|meters?|metrics?|log|logs|logger|loss(es)?|reporter|tracker|writer|summary|monitor|history"
     r"|infos?|avg|averages?|running)(_|$|\d)"
 )
 """What holds statistics: `stats["loss"].feed(loss.item())`, `loss_meter.update(loss.item(), n)`."""
@@ -72,14 +72,28 @@ def step_of(read: HostRead, model: SemanticModel) -> Sequence[HostRead]:
     return own
 
 
+def only_read_of_pass(read: HostRead, model: SemanticModel) -> bool:
+    """Whether no other read runs in the same iteration of the same loop, or call of the same function."""
+    one_pass = model.function(read.node), tuple(model.frequency.loops(read.node))
+    reads = (other for other in model.once(_reads_of_pass, one_pass) if is_hot(other, model))
+    return [other.node for other in reads] == [read.node]
+
+
 def others_of_step(read: HostRead, model: SemanticModel) -> list[HostRead]:
     """Return the reads in the other methods that the same method calls once in each step: `update` calls
     `update_critic` and `update_actor`, and each reads its loss. The reads of the calling method count, too.
     Only if this read, and each of them, yields a number that is stored or returned, without being used
     meanwhile.
     """
+    if not is_put_off(read, model):
+        return []
+    return [other for other in reads_of_parts(read, model) if is_put_off(other, model)]
+
+
+def reads_of_parts(read: HostRead, model: SemanticModel) -> list[HostRead]:
+    """Return all reads in the other methods that make up a step with the method of this one."""
     function = model.function(read.node)
-    if function is None or model.frequency.loops(read.node) or not is_put_off(read, model):
+    if function is None or model.frequency.loops(read.node):
         return []
     parts = dict.fromkeys(_methods_called_in(function, model))
     for call in _own_calls(function.name, model):
@@ -93,7 +107,7 @@ def others_of_step(read: HostRead, model: SemanticModel) -> list[HostRead]:
     for other in parts:
         if other is not function:
             reads = (each for group in model.once(_steps, (other, (), ())) for each in group)
-            found.update((each.node, each) for each in reads if is_put_off(each, model))
+            found.update((each.node, each) for each in reads)
     return list(found.values())
 
 

@@ -10,12 +10,14 @@ from rlint.rule import (
     FunctionSummary,
     Loop,
     SemanticModel,
+    TypeTag,
     frozen,
     trip_count,
 )
 from rlint.rules.transfers._shared.in_steps import is_in_layer
 from rlint.rules.transfers.rl202_host_round_trip.costlier_work import why_outweighed
 from rlint.rules.transfers.rl202_host_round_trip.few_reads import (
+    CHEAP,
     NEEDED,
     reads_of_loop,
     why_cheap,
@@ -141,11 +143,12 @@ def of_discarded(read: HostRead, caller: FunctionSummary, model: SemanticModel) 
 def of_collected(read: HostRead, collected: ast.expr, model: SemanticModel) -> Said:
     """Return what to say about a read that a loop only collects in a list or a sum."""
     name = shown(collected, model)
+    is_list = model.types.type_of(collected).tag is TypeTag.LIST
     return Said(
         f"{synchronises(read, model)}, though `{name}` is not used before the loop ends",
         advice=f"Append the tensor (`.detach()`), and read all of them together after the loop: "
         f"`torch.stack({name}).cpu()`"
-        if isinstance(getattr(collected, "ctx", None), ast.Load)
+        if is_list or isinstance(getattr(collected, "ctx", None), ast.Load)
         else f"Add the tensor (`.detach()`), and read `{name}` after the loop",
         minor=why_cheap([read], model),
     )
@@ -158,6 +161,15 @@ def of_repeated(read: HostRead, model: SemanticModel) -> Said:
         f"several calls",
         advice="Return the tensor (`.detach()`): it need not be read to compute other tensors, and the "
         f"results of several calls can be read at once: {together([read])}",
+    )
+
+
+def of_put_off(read: HostRead, model: SemanticModel) -> Said:
+    """Return what to say about the only read of a gradient step, which does not need it."""
+    return Said(
+        f"{synchronises(read, model)}, though the step itself does not need what is read",
+        advice="Keep or return the tensor (`.detach()`), and read it where it is written or averaged",
+        minor=why_cheap([read], model) or CHEAP,
     )
 
 

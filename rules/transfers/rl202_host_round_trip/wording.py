@@ -111,13 +111,13 @@ def in_every(node: ast.AST, model: SemanticModel) -> str:
     """
     beat = model.frequency.cadence(node)
     loops = model.frequency.loops(node)
-    is_update = beat is not None and beat.drivers == {Driver.GRADIENT_STEP} and _learns(node, model)
+    is_update = beat is not None and beat.drivers == {Driver.GRADIENT_STEP} and learns(node, model)
     if loops and any(_AGENTS.search(name.lower()) for name in _names_in_header(loops[0])):
         return "for each agent in every update" if is_update else "for each agent in every step"
     return "in every update" if is_update else "in every step"
 
 
-def _learns(node: ast.AST, model: SemanticModel) -> bool:
+def learns(node: ast.AST, model: SemanticModel) -> bool:
     """Whether the function of a node, or the innermost loop around it, computes gradients itself."""
     loops, function = model.frequency.loops(node), model.function(node)
     around: ast.AST | None = loops[0] if loops else function

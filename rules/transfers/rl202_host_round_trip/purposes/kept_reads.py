@@ -23,7 +23,7 @@ def collecting_caller(read: HostRead, model: SemanticModel) -> tuple[Loop, ast.e
             return None
         if use.kind is UseKind.DISCARDED or _passes_on(use, model):
             continue
-        found = _collected_by(use, model)
+        found = collected_by(use, model)
         if found is None or model.function(found[1]) is model.function(read.node):
             return None
     return found
@@ -41,7 +41,7 @@ def _passes_on(use: Use, model: SemanticModel) -> bool:
     return False
 
 
-def _collected_by(use: Use, model: SemanticModel) -> tuple[Loop, ast.expr] | None:
+def collected_by(use: Use, model: SemanticModel) -> tuple[Loop, ast.expr] | None:
     """Return the innermost loop around a use, and the sum or list that it adds the value to, if the loop
     does not use that otherwise.
     """
@@ -54,13 +54,9 @@ def _collected_by(use: Use, model: SemanticModel) -> tuple[Loop, ast.expr] | Non
             return None
     loops = model.frequency.loops(use.at)
     holder = root_name(collected)
-    if not loops or not isinstance(loops[0], _LOOPS) or holder is None or model.names.is_self(holder):
+    if not loops or not isinstance(loops[0], _LOOPS) or holder is None:
         return None
-    scope = model.names.scope(holder).lookup(holder.id)
-    if scope is None or not scope.is_function or model.names.is_captured(holder.id, scope):
-        return None
-    uses = [each for each in model.names.uses(holder.id, scope) if is_in(each, loops[0])]
-    return (loops[0], collected) if all(_is_collecting(each, model) for each in uses) else None
+    return (loops[0], collected) if _only_collects(holder, loops[0], model) else None
 
 
 def _is_collecting(use: ast.Name, model: SemanticModel) -> bool:
@@ -78,37 +74,52 @@ def _is_collecting(use: ast.Name, model: SemanticModel) -> bool:
     )
 
 
-def collecting_loop(read: HostRead, model: SemanticModel) -> tuple[Loop, ast.Name] | None:
+def collecting_loop(read: HostRead, model: SemanticModel) -> tuple[Loop, ast.expr] | None:
     """Return the loop whose iterations append what they read to a list that only code after the loop uses, or
     add it to a sum, and the list or sum: `values.append(value.cpu().numpy())` in a rollout, `total +=
-    loss.item()` in an epoch.
+    loss.item()` in an epoch. The list may be an item of a dict: `metrics["loss"].append(float(loss))`.
     """
     loops = model.frequency.loops(read.node)
-    if not loops or not isinstance(loops[0], (ast.For, ast.AsyncFor, ast.While)):
+    if not loops or not isinstance(loops[0], _LOOPS):
         return None
     loop = loops[0]
     match model.syntax.statement(read.node):
-        case ast.Expr(
-            value=ast.Call(func=ast.Attribute(value=ast.Name() as collected, attr="append"), args=[value])
-        ) if _is_of_read(value, read.node):
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=collected, attr="append"), args=[value])) if (
+            _is_of_read(value, read.node)
+        ):
             pass
-        case ast.AugAssign(target=ast.Name() as collected, op=ast.Add(), value=value) if _is_of_read(
-            _scaled(value), read.node
+        case ast.AugAssign(target=collected, op=ast.Add(), value=value) if _is_of_read(
+            _scaled(_only_item(value)), read.node
         ):
             pass
         case _:
             return None
-    scope = model.names.scope(collected).lookup(collected.id)
-    if scope is None or not scope.is_function or model.names.is_captured(collected.id, scope):
+    holder = root_name(collected)
+    if holder is None or not _only_collects(holder, loop, model):
         return None
-    uses = [use for use in model.names.uses(collected.id, scope) if is_in(use, loop)]
-    if isinstance(collected.ctx, ast.Store):
-        return (loop, collected) if all(_is_added_to(use, model) for use in uses) else None
-    if any(is_in(binding.node, loop) for binding in model.dataflow.definitions(collected)):
+    if isinstance(holder.ctx, ast.Load) and any(
+        binding.kind is not BindingKind.ASSIGN for binding in model.dataflow.definitions(holder)
+    ):
         return None
-    if any(binding.kind is not BindingKind.ASSIGN for binding in model.dataflow.definitions(collected)):
-        return None
-    return (loop, collected) if all(_is_appended_to(use, model) for use in uses) else None
+    return loop, collected
+
+
+def _only_collects(holder: ast.Name, loop: Loop, model: SemanticModel) -> bool:
+    """Whether a loop only adds to a sum or list of its function, or to a dict of them."""
+    if model.names.is_self(holder):
+        return False
+    scope = model.names.scope(holder).lookup(holder.id)
+    if scope is None or not scope.is_function or model.names.is_captured(holder.id, scope):
+        return False
+    return all(_is_collecting(use, model) for use in model.names.uses(holder.id, scope) if is_in(use, loop))
+
+
+def _only_item(value: ast.expr) -> ast.expr:
+    """Return the item that a list is added for: `x.item()` of `fractions += [x.item()]`."""
+    match value:
+        case ast.List(elts=[item]):
+            return item
+    return value
 
 
 def _scaled(value: ast.expr) -> ast.expr:
@@ -117,12 +128,6 @@ def _scaled(value: ast.expr) -> ast.expr:
         case ast.BinOp(left=left, op=ast.Mult() | ast.Div()):
             return left
     return value
-
-
-def _is_added_to(use: ast.Name, model: SemanticModel) -> bool:
-    """Whether a use of a sum adds to it: `total += x`."""
-    change = model.parent(use)
-    return isinstance(change, ast.AugAssign) and change.target is use
 
 
 def _is_of_read(value: ast.expr, read: ast.AST) -> bool:
@@ -135,15 +140,8 @@ def _is_of_read(value: ast.expr, read: ast.AST) -> bool:
                 value = owner
             case ast.Subscript(value=owner, slice=ast.Constant()):
                 value = owner
+            case ast.Call(func=ast.Name(id="float"), args=[number]):
+                value = number
             case _:
                 return False
     return True
-
-
-def _is_appended_to(use: ast.Name, model: SemanticModel) -> bool:
-    method = model.parent(use)
-    return (
-        isinstance(method, ast.Attribute)
-        and method.attr == "append"
-        and isinstance(model.parent(method), ast.Call)
-    )

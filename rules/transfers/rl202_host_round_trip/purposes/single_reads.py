@@ -29,12 +29,14 @@ from rlint.rules.transfers.rl202_host_round_trip.purposes.loop_tests import (
     tests_of_chain,
 )
 from rlint.rules.transfers.rl202_host_round_trip.purposes.masked_branches import decides_tensors
+from rlint.rules.transfers.rl202_host_round_trip.purposes.put_off_reads import is_put_off_in_update
 from rlint.rules.transfers.rl202_host_round_trip.purposes.sanity_checks import only_checks
 from rlint.rules.transfers.rl202_host_round_trip.purposes.scales_tensors import use_with_tensor
 from rlint.rules.transfers.rl202_host_round_trip.purposes.tested_state import tested_state
 from rlint.rules.transfers.rl202_host_round_trip.purposes.value_trips import value_trip
 from rlint.rules.transfers.rl202_host_round_trip.read_together import (
     drives,
+    step_of,
 )
 from rlint.rules.transfers.rl202_host_round_trip.said_of_reads import Said
 
@@ -85,6 +87,8 @@ def _of_decision(read: HostRead, model: SemanticModel) -> Said | None:
         return said
     if is_in_forward_pass(read, model):
         return said_of_reads.of_forward(read, model)
+    if is_put_off_in_update(read, model):
+        return said_of_reads.of_put_off(read, model)
     model.silent("{} is the only read of its step, which costs one synchronisation", read.node)
     return None
 
@@ -105,6 +109,8 @@ def _of_one(read: HostRead, model: SemanticModel) -> Said | None:
     if caller is not None:
         return said_of_reads.of_discarded(read, caller, model)
     collected = collecting_loop(read, model)
+    if collected is not None and not isinstance(collected[1], ast.Name) and not step_of(read, model):
+        return None  # one of several, beside others of its step that are reported
     if collected is None and is_repeated(read, model):
         return said_of_reads.of_repeated(read, model)
     collected = collected or collecting_caller(read, model)

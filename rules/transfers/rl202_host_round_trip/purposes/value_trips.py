@@ -97,10 +97,13 @@ def _is_plain_trip(use: Use, model: SemanticModel) -> bool:
 
 def _uses(value: ast.expr, model: SemanticModel, depth: int = 2) -> list[Use]:
     """Return the uses of a value, and of what is computed from it; also of an array that it indexes to be
-    filled: `rows[range(n), actions] = 1`.
+    filled (`rows[range(n), actions] = 1`), and of a list that numbers computed from it are appended to.
     """
     found = model.dataflow.uses_across_functions(value, lambda use: _follows(use, model))
     filled = [_filled_array(use, model) for use in found if use.kind is UseKind.INDEX] if depth else []
+    if depth:
+        appended = dict.fromkeys(_list_appended_to(use, value, model) for use in found)
+        filled += appended
     for array in filled:
         if array is not None:
             found = [*found, *_uses(array, model, depth - 1)]
@@ -116,6 +119,23 @@ def _filled_array(use: Use, model: SemanticModel) -> ast.expr | None:
         case ast.Subscript(value=ast.Name() as array, ctx=ast.Store()):
             bound = model.dataflow.definitions(array)
             return bound[0].value if len(bound) == 1 and not bound[0].path else None
+    return None
+
+
+def _list_appended_to(use: Use, value: ast.expr, model: SemanticModel) -> ast.expr | None:
+    """Return the list that a value is appended to, if it is created as often as the value is read: the lists
+    of a rollout outlive the steps that read, and go back once for all.
+    """
+    match use.at:
+        case ast.Call(func=ast.Attribute(value=ast.Name() as held, attr="append")) if (
+            use.kind is UseKind.ARGUMENT
+        ):
+            bound = model.dataflow.definitions(held)
+            made = bound[0].value if len(bound) == 1 and not bound[0].path else None
+            if not isinstance(made, ast.List) or model.function(made) is not model.function(value):
+                return None
+            is_as_often = [*model.frequency.loops(made)] == [*model.frequency.loops(value)]
+            return made if is_as_often else None
     return None
 
 
