@@ -418,6 +418,12 @@ class _Variable:
                 b.kind is BindingKind.WITH and b.statement is statement for b in self.inside(statement)
             )
             return entered or (not _may_stop_half_way(statement) and self._in_block(statement.body))
+        if isinstance(statement, TRIES):
+            # the program continues after the end of the body, or of a handler
+            return self._in_block(statement.finalbody) or (
+                (self._in_block(statement.body) or self._in_block(statement.orelse))
+                and all(_leaves(each.body) or self._in_block(each.body) for each in statement.handlers)
+            )
         return False
 
     def _in_block(self, block: list[ast.stmt]) -> bool:

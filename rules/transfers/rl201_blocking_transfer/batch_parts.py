@@ -45,12 +45,13 @@ def is_part_of_batch(source: ast.expr, model: SemanticModel) -> bool:
     converted = converted_value(source, model)
     if isinstance(converted, ast.Name):
         bound = model.dataflow.definitions(converted)
-        return len(bound) == 1 and (
-            _is_each_part(bound[0], model)
-            or (converted is not source and _is_each_converted(bound[0], model))
-            or _is_unpacked_part(bound[0], model)
-            or _is_mapped_part(bound[0], model)
-            or (converted is source and _is_part_by_recursion(converted, bound[0], model))
+        return bool(bound) and all(
+            _is_each_part(each, model)
+            or (converted is not source and _is_each_converted(each, model))
+            or _is_unpacked_part(each, model)
+            or _is_mapped_part(each, model)
+            or (converted is source and _is_part_by_recursion(converted, each, model))
+            for each in bound
         )
     batch = _batch_of(converted, model)
     if batch is None:
@@ -318,6 +319,8 @@ def is_from_loader(source: ast.expr, model: SemanticModel) -> bool:
             return is_unknown and bool(_LOADER.search((last_name(loader) or "").lower()))
         case ast.Name():
             bound = model.dataflow.definitions(source)
-            value = bound[0].value if len(bound) == 1 and not bound[0].path else None
-            return isinstance(value, ast.Call) and is_from_loader(value, model)
+            return bool(bound) and all(
+                not each.path and isinstance(each.value, ast.Call) and is_from_loader(each.value, model)
+                for each in bound
+            )
     return False
