@@ -5,7 +5,7 @@ Flags `q = net(state)`, also inside `torch.no_grad()`, if the result and values 
 needed on some paths: one branch of a following `if` or conditional expression reads them, another branch
 returns or continues the loop before they are read, or a branch overwrites them. The typical case is a greedy
 action that is computed before the epsilon draw, also by a function of the project that runs the network
-(`action = self.greedy(state)`; this is `likely`). In a chain of branches for options (`elif`), the last one
+(`action = self.greedy(state)`; this is `likely`). In a chain of branches (`elif`), the `else`
 may be the only one that does not use it (likely). A result that is never read is flagged as well, also one
 that a function of the project, a lambda, a network that draws random numbers or one of unknown layers
 returns, or a method of a network that is not known and runs again for the same variable (likely).

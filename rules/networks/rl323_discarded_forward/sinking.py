@@ -243,8 +243,8 @@ def end_of_chain(branch: ast.If, reads: Iterable[ast.AST]) -> tuple[ast.If, bool
     used = [any(is_in_block(read, arm) for read in reads) for arm in (branch.body, branch.orelse)]
     if not all(used) or len(branch.orelse) != 1 or not isinstance(last := branch.orelse[0], ast.If):
         return None
-    if any(is_in(read, last.test) for read in reads) or fails(last):
-        return None
+    if any(is_in(read, last.test) for read in reads) or fails(last) or not last.orelse:
+        return None  # without an `else`, the tests may name all values of an option
     if any(is_in_block(read, last.orelse) for read in reads):
         return end_of_chain(last, reads)
     return last, False
