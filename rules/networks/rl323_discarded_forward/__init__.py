@@ -5,7 +5,8 @@ Flags `q = net(state)`, also inside `torch.no_grad()`, if the result and values 
 needed on some paths: one branch of a following `if` or conditional expression reads them, another branch
 returns or continues the loop before they are read, or a branch overwrites them. The typical case is a greedy
 action that is computed before the epsilon draw, also by a function of the project that runs the network
-(`action = self.greedy(state)`; this is `likely`). A result that is never read is flagged as well, also one
+(`action = self.greedy(state)`; this is `likely`). In a chain of branches (`elif`), the `else`
+may be the only one that does not use it (likely). A result that is never read is flagged as well, also one
 that a function of the project, a lambda, a network that draws random numbers or one of unknown layers
 returns, or a method of a network that is not known and runs again for the same variable (likely).
 
@@ -19,9 +20,11 @@ If a call returns several values, all of them must be unused, or those that are 
 sub-networks of their own: the second of two critics in `self.critic(state, action)[0]`, or the value body of
 `(mean, std), _ = self.net(state)`, also if the network has several `return` statements, or networks of
 several layers, such as the mixing network of QMIX in `_, values = self.net(inputs, state)`. That also holds
-for methods that are no networks, and for the log-probability of a squashed action that is computed in every
+for methods that are no networks, for sub-networks that another method of the object runs (`self.value(x)`,
+which calls `self.critic(x)`), and for the log-probability of a squashed action that is computed in every
 step: `action, _ = self.actor(state)`. If an argument asks for it, the advice is to turn that off
-(`with_log_prob=False`).
+(`with_log_prob=False`). Of several classes that an object may have, those count which return as many values
+as the call unpacks; if they run different parts, the finding is `likely`.
 
 Costly values that no code reads are flagged, too: results of networks, log-probabilities, entropies,
 divergences, and texts that a tokenizer decodes. The value is followed through computations without side
@@ -141,6 +144,7 @@ from rlint.rules.networks.rl323_discarded_forward.sinking import (
     only_computes,
     reads_of,
     sink,
+    tests_of_chain,
     unit_of,
     waste_of,
 )
@@ -270,8 +274,9 @@ class DiscardedForward(Rule):
         if is_measured(call, model):
             return
         if value.branch is not None:
-            text = " ".join(model.source.text(value.branch.test).split())
-            outcome = f"`{text}` is false" if value.negated else f"`{text}`"
+            tests = tests_of_chain(value.branch, call, model) if value.in_chain else [value.branch.test]
+            text = " or ".join(f"`{_on_one_line(each, model)}`" for each in tests)
+            outcome = f"{text} is false" if value.negated else text
             if value.in_loop:
                 yield self.drawn_in_loop(call, outcome, model)
                 return
@@ -509,9 +514,19 @@ def called(call: ast.Call, model: SemanticModel) -> str:
 
 
 def condition(waste: Waste, model: SemanticModel) -> str:
-    """Return the outcome of the test for which the result is not used."""
-    text = " ".join(model.source.text(waste.branch.test).split())
-    return f"`{text}`" if waste.taken else f"`{text}` is false"
+    """Return the outcome of the test for which the result is not used, with those of the tests before it in
+    a chain of branches, which use the result.
+    """
+    branch = waste.branch
+    chain = tests_of_chain(branch, waste.moved[0], model) if isinstance(branch, ast.If) else [branch.test]
+    texts = " and ".join(f"`{_on_one_line(each, model)}`" for each in chain)
+    if len(chain) > 1:
+        return f"{texts} are false"
+    return texts if waste.taken else f"{texts} is false"
+
+
+def _on_one_line(node: ast.expr, model: SemanticModel) -> str:
+    return " ".join(model.source.text(node).split())
 
 
 def _minor(value: Unread) -> str | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from rlint.rule import (
     FUNCTIONS,
+    ClassSummary,
     Driver,
     FunctionSummary,
     Heat,
@@ -23,6 +25,7 @@ from rlint.rule import (
 )
 from rlint.rules.networks._shared.seldom import is_rarely_reached
 from rlint.rules.networks.rl323_discarded_forward.own_subnetworks import has_layers
+from rlint.rules.networks.rl323_discarded_forward.parts_of_outputs import outputs_with_squashing, run_by
 from rlint.rules.networks.rl323_discarded_forward.sinking import is_read
 
 _MORE = frozenset({"last", "final", "next", "bootstrap"})
@@ -53,7 +56,7 @@ def unused_parts(call: ast.Call, model: SemanticModel) -> Unused | None:
         or is_rarely_reached(call, model)
     ):
         return None
-    functions = _functions(call, model)
+    functions = _fitting(_functions(call, model), call, model)
     found = {_unused_in(function, used, call, model) for function in functions}
     return found.pop() if len(found) == 1 else _of_one_class(functions, used, call, model)
 
@@ -93,16 +96,15 @@ def _unused_in(
     count = len(function.outputs)
     if not used or not count or any(place >= count or place < -count for place in used):
         return None
-    needed = {name for place in used for name in function.outputs[place]}
-    unused = {
-        name
-        for place, names in enumerate(function.outputs)
-        if place not in used and place - count not in used
-        for name in names
-    }
+    cls = _class_of(function, call, model)
+    outputs = outputs_with_squashing(function, cls, model)
+    needed = run_by(frozenset().union(*(outputs[place] for place in used)), cls, model)
+    dropped = [
+        names for place, names in enumerate(outputs) if place not in used and place - count not in used
+    ]
     switched = [each for each in function.switched_outputs if _is_on(each, function, call)]
     skipped = set(function.conditional_outputs) - {each.name for each in switched}
-    computed = unused - needed - skipped
+    computed = run_by(frozenset().union(*dropped) - skipped, cls, model) - needed
     is_squashed = (
         computed >= separate_outputs.SQUASHED
         and model.frequency.heat_of(call).level is Heat.HOT
@@ -110,14 +112,10 @@ def _unused_in(
         and not _is_dropped_by_all(function, model)
     )
     run = needed - separate_outputs.SQUASHED
-    parts = {  # heads of a common trunk cost little
-        name
-        for place, names in enumerate(function.outputs)
-        if place not in used and place - count not in used and run and run.isdisjoint(names)
-        for name in names
-    }
-    parts |= {name for name in computed if run and _is_deep(name, call, model)}
-    networks = tuple(sorted(name for name in parts & computed if _is_network(name, call, model)))
+    own = [names for each in dropped if run and run.isdisjoint(names := run_by(each, cls, model))]
+    parts = {name for names in own for name in names}  # heads of a common trunk cost little
+    parts |= {name for name in computed if run and _is_deep(name, cls, model)}
+    networks = tuple(sorted(name for name in parts & computed if _is_network(name, cls, model)))
     if not networks and not is_squashed:
         return None
     options = [
@@ -129,6 +127,14 @@ def _unused_in(
         and not any(place in used or place - count in used for place in each.places)
     ]
     return Unused(networks, log_probability=is_squashed, option=options[0] if options else "")
+
+
+def _fitting(functions: list[FunctionSummary], call: ast.Call, model: SemanticModel) -> list[FunctionSummary]:
+    """Return those functions which return as many values as a call unpacks, if any do."""
+    match model.parent(call):
+        case ast.Assign(targets=[ast.Tuple(elts=targets)]):
+            return [each for each in functions if len(targets) in each.hands_back] or functions
+    return functions
 
 
 def _is_on(switch: separate_outputs.OutputSwitch, function: FunctionSummary, call: ast.Call) -> bool:
@@ -154,11 +160,20 @@ def _is_dropped_by_all(function: FunctionSummary, model: SemanticModel) -> bool:
 def _of_one_class(
     methods: list[FunctionSummary], used: frozenset[int], call: ast.Call, model: SemanticModel
 ) -> Unused | None:
-    """Return the same for a network of one of several classes, or of unknown class, if the method of just one
-    class computes the log-probability.
+    """Return the same for a network of one of several classes, if the method of just one of them runs parts
+    of it for nothing; for one of unknown class, if the method of just one class computes the log-probability.
     """
     called = call.func
-    if not isinstance(called, ast.Attribute) or model.nn.network_run(call) is None:
+    run = model.nn.network_run(call)
+    if run is None:
+        return None
+    wasted = [(method, part) for method in methods if (part := _unused_in(method, used, call, model))]
+    if len(methods) > 1 and wasted and not wasted[0][1].log_probability:
+        if len({part for _, part in wasted}) > 1 and len(wasted) < len(methods):
+            return None  # the classes have little in common
+        owner = wasted[0][0].qualname.rpartition(".")[0]
+        return replace(wasted[0][1], assumes=f"`{model.source.text(run[0])}` is a `{owner}`")
+    if not isinstance(called, ast.Attribute):
         return None
     found = [
         method
@@ -239,24 +254,32 @@ def _functions(call: ast.Call, model: SemanticModel) -> list[FunctionSummary]:
     return [method] if isinstance(method, FunctionSummary) else []
 
 
-def _is_network(name: str, call: ast.Call, model: SemanticModel) -> bool:
-    return _attribute(name, call, model).tag is TypeTag.MODULE
+def _is_network(name: str, cls: ClassSummary | None, model: SemanticModel) -> bool:
+    return _attribute(name, cls, model).tag is TypeTag.MODULE
 
 
-def _is_deep(name: str, call: ast.Call, model: SemanticModel) -> bool:
+def _is_deep(name: str, cls: ClassSummary | None, model: SemanticModel) -> bool:
     """Whether an attribute is a network of several layers, such as the mixing network of QMIX, which costs
     much even if it shares its input with others.
     """
-    cls = model.index.class_of(_attribute(name, call, model))
-    return cls is not None and has_layers(cls, model)
+    part = model.index.class_of(_attribute(name, cls, model))
+    return part is not None and has_layers(part, model)
 
 
-def _attribute(name: str, call: ast.Call, model: SemanticModel) -> Type:
-    """Return the type of an attribute of the object whose method a call runs."""
+def _attribute(name: str, cls: ClassSummary | None, model: SemanticModel) -> Type:
+    return model.index.attribute(cls, name) if cls is not None else Type()
+
+
+def _class_of(function: FunctionSummary, call: ast.Call, model: SemanticModel) -> ClassSummary | None:
+    """Return the class of the object whose method a call runs: if that is not known, the one that defines
+    the method.
+    """
     run = model.nn.network_run(call)
     receiver = run[0] if run is not None else getattr(call.func, "value", None)
     cls = model.types.class_of_value(receiver) if receiver is not None else None
-    return model.index.attribute(cls, name) if cls is not None else Type()
+    if cls is not None and model.index.method(cls, function.name) is function:
+        return cls
+    return model.index.owner_of(function)
 
 
 def _gives_several(call: ast.Call, model: SemanticModel) -> bool:

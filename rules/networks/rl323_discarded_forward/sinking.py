@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from rlint.rule import (
@@ -223,6 +223,9 @@ def _branch(
         arm, other = (branch.body, branch.orelse) if used[0] else (branch.orelse, branch.body)
         if all(_binds(other, name) for name in _read_after(names, branch, moved, model)):
             found = Waste(branch, not used[0], moved, arm[0])
+    elif inside and users == 1:
+        end = end_of_chain(branch, inside)
+        found = Waste(*end, moved, None, is_sure=False) if end is not None else None
     elif not inside and after:
         leaving = [leaves(arm, branch, model) for arm in (branch.body, branch.orelse)]
         if leaving[0] != leaving[1]:
@@ -230,6 +233,31 @@ def _branch(
         elif not branch.orelse and _all_rebound(names, branch, moved, model):
             found = Waste(branch, taken=True, moved=moved, before=None)
     return found if found is not None and not _at_the_end_alone(found) else None
+
+
+def end_of_chain(branch: ast.If, reads: Iterable[ast.AST]) -> tuple[ast.If, bool] | None:
+    """Return the last test of a chain of branches (`elif`) and its outcome, if only that arm of the chain
+    does not use a result: the default, of which the others are options.
+    """
+    reads = list(reads)
+    used = [any(is_in_block(read, arm) for read in reads) for arm in (branch.body, branch.orelse)]
+    if not all(used) or len(branch.orelse) != 1 or not isinstance(last := branch.orelse[0], ast.If):
+        return None
+    if any(is_in(read, last.test) for read in reads) or fails(last) or not last.orelse:
+        return None  # without an `else`, the tests may name all values of an option
+    if any(is_in_block(read, last.orelse) for read in reads):
+        return end_of_chain(last, reads)
+    return last, False
+
+
+def tests_of_chain(branch: ast.If, unit: ast.AST, model: SemanticModel) -> list[ast.expr]:
+    """Return the tests of a chain of branches after a statement, up to one of them."""
+    tests = [branch.test]
+    above = model.parent(branch)
+    while isinstance(above, ast.If) and not is_in(unit, above):
+        tests.insert(0, above.test)
+        above = model.parent(above)
+    return tests
 
 
 def fails(branch: ast.If) -> bool:

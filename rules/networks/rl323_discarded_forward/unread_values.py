@@ -30,7 +30,7 @@ from rlint.rules.networks._shared.same_input import (
 )
 from rlint.rules.networks.rl323_discarded_forward.drawn_in_loop import drawn_in_loop
 from rlint.rules.networks.rl323_discarded_forward.gated_in_callee import gate_in_callee
-from rlint.rules.networks.rl323_discarded_forward.sinking import ends_episode, fails, leaves
+from rlint.rules.networks.rl323_discarded_forward.sinking import end_of_chain, ends_episode, fails, leaves
 from rlint.rules.networks.rl323_discarded_forward.value_reads import (
     ValueReads,
     branches_reading,
@@ -63,6 +63,8 @@ class Unread:
     """Whether the branch is part of a loop, in no iteration of which it may be taken."""
     by_mode: bool = False
     """Whether it is used in training, and unused in other modes."""
+    in_chain: bool = False
+    """Whether all branches of a chain up to this one use it, and only what follows does not."""
 
 
 def unread_value(call: ast.Call, model: SemanticModel) -> Unread | None:
@@ -96,7 +98,16 @@ def unread_value(call: ast.Call, model: SemanticModel) -> Unread | None:
         return None
     test, negated = branch[0].test, branch[1]
     by_mode = not negated and any(_TRAINS.search(last_name(node) or "") for node in descendants(test))
-    return Unread(name, branch=branch[0], negated=negated, is_network=is_network, by_mode=by_mode)
+    inside = [is_in(each, branch[0]) for each in model.once(branches_reading, call)]
+    in_chain = any(inside) and not all(inside)
+    return Unread(
+        name,
+        branch=branch[0],
+        negated=negated,
+        is_network=is_network,
+        by_mode=by_mode,
+        in_chain=in_chain,
+    )
 
 
 def _is_requested(call: ast.Call, model: SemanticModel) -> bool:
@@ -266,7 +277,7 @@ def only_branch(call: ast.Call, model: SemanticModel) -> tuple[ast.If, bool] | N
         if inside:
             if len(inside) < len(needed):
                 return None
-            return _arm(following, needed)
+            return _arm(following, needed) or end_of_chain(following, needed)
         leaving = leaves(following.body, following, model), leaves(following.orelse, following, model)
         if leaving[0] != leaving[1]:
             is_rare = ends_episode(following.test, outcome=leaving[0])
