@@ -164,6 +164,8 @@ LOGS = frozenset(
 )
 """Methods that report progress to the user or a tracker: `tracker.log_scalar("loss", loss)`."""
 
+FEEDS = frozenset(words("add add_value feed push put scalar update write"))
+"""Methods by which what holds statistics takes a number: `meters["loss"].feed(loss)`."""
 WRITES_NUMBERS = frozenset(words("add_scalar add_scalars"))
 """Methods of writers of event files, whose class programs seldom name: `writer.add_scalar("loss", loss)`."""
 

@@ -99,6 +99,7 @@ import re
 from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule, SemanticModel, descendants, regex, torch_settings
+from rlint.rules.computation.rl506_scalar_reward_loop.added_losses import adds_up_a_loss
 from rlint.rules.computation.rl506_scalar_reward_loop.carried_values import computed_alone
 from rlint.rules.computation.rl506_scalar_reward_loop.converted_rows import ConvertedRows, converted_rows
 from rlint.rules.computation.rl506_scalar_reward_loop.discounted_sums import discounted_sum
@@ -111,7 +112,6 @@ from rlint.rules.computation.rl506_scalar_reward_loop.fronts import (
     loop_of,
 )
 from rlint.rules.computation.rl506_scalar_reward_loop.later_sums import SUMS, adds_earlier, summed_later
-from rlint.rules.computation.rl506_scalar_reward_loop.summed_losses import adds_up_a_loss
 from rlint.rules.computation.rl506_scalar_reward_loop.tensor_recurrences import (
     Recurrence,
     tensor_recurrence,

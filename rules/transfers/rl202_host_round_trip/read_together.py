@@ -43,7 +43,6 @@ _PUTS_ASIDE = (
     | {"store"}
 )
 _REPORTS = ("log_", "logkv", "record_", "report", "store_")
-_FEEDS = frozenset({"add", "add_value", "feed", "push", "put", "scalar", "update", "write"})
 _STATISTICS = regex(
     r"(^|_)(stats?|statistics?|meters?|metrics?|log|logs|logger|loss(es)?|reporter|tracker|writer|summary|monitor|history"
     r"|infos?|avg|averages?|running)(_|$|\d)"
@@ -381,7 +380,7 @@ def is_logged(statement: ast.stmt) -> bool:
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method))):
             if method in _PUTS_ASIDE or method.startswith(_REPORTS):
                 return True
-            return method in _FEEDS and _holds_statistics(owner)
+            return method in vocabulary.FEEDS and _holds_statistics(owner)
     return False
 
 
