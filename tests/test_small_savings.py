@@ -581,3 +581,50 @@ def test_one_frame_has_few_bytes(made: str, level: str, tmp_path: Path) -> None:
     (tmp_path / "run.py").write_text(f"import gymnasium\n{text}")
     (found,) = findings_in(tmp_path, "RL211")
     assert found["impact"]["level"] == level
+
+
+BLENDED = """\
+import copy
+import sys
+
+import torch
+import yaml
+from torch import nn
+
+
+class Agent:
+    def __init__(self, config):
+        self.config = config
+        self.net = nn.Linear(4, 2)
+        self.target = copy.deepcopy(self.net)
+        self.optimizer = torch.optim.Adam(self.net.parameters())
+        self.updates = 0
+
+    def update(self, states, returns):
+        loss = (self.net(states) - returns).square().mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        if self.updates % self.config.target_update == 0:
+            tau = self.config.tau
+            for own, other in zip(self.net.parameters(), self.target.parameters()):
+                other.data.copy_(tau * own.data + (1 - tau) * other.data)
+        self.updates += 1
+
+
+def main(batches):
+    with open("agent.yaml") as file:
+        agent = Agent(yaml.safe_load(file)["agent"])
+    for states, returns in batches:
+        agent.update(states, returns)
+
+
+main(torch.load(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize(("interval", "expected"), [(100, "low"), (2, "medium")])
+def test_the_interval_of_a_configuration_counts(interval: int, expected: str, tmp_path: Path) -> None:
+    """A target that is blended every 100 steps costs a hundredth in each."""
+    (tmp_path / "agent.yaml").write_text(f"agent:\n  target_update: {interval}\n  tau: 0.01\n")
+    assert levels(tmp_path, "RL304", BLENDED) == [expected]

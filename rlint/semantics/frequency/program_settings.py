@@ -82,9 +82,12 @@ class ProgramSettings:
                     self._values.setdefault((program, name), set()).update(values)
 
     def length(self, name: str, module: str) -> int | None:
-        """Return the length of the interval in a setting; the shortest of several. None if it is not known to
-        be a constant.
+        """Return the length of the interval in a setting; the shortest of several, of which those that the
+        configurations of a project set replace those of its code. None if it is not known to be a constant.
         """
+        configured = [number for number in self._configured.get(name.lower(), ()) if number > 0]
+        if configured:
+            return min(configured)
         values = self._values.get((self._graph.program(module), name), set())
         lengths = [
             value for value in values if not isinstance(value, bool) and value is not None and value > 0
