@@ -115,6 +115,7 @@ from rlint.rules.computation.rl506_scalar_reward_loop.later_sums import SUMS, ad
 from rlint.rules.computation.rl506_scalar_reward_loop.tensor_recurrences import (
     Recurrence,
     tensor_recurrence,
+    weighs_by_predictions,
 )
 
 _WORDS = regex(
@@ -127,6 +128,8 @@ _LONG_ROWS = "a simulator on a device has thousands of environments, so that row
 _COLUMNS = (
     "each operation computes one step of all episodes of a batch, which took many more steps to collect"
 )
+
+_IMAGINED = "the steps are those that a model of the world imagines: few of them, of many states each"
 
 
 class ScalarRewardLoop(Rule):
@@ -239,12 +242,14 @@ class ScalarRewardLoop(Rule):
             return self._losses(loop, recurrence, minor, model)
         if recurrence.by_columns and not recurrence.by_pairs:
             minor = minor or _COLUMNS
+        if model.once(weighs_by_predictions, loop):
+            minor = minor or _IMAGINED
         if recurrence.carried:
             return self.finding(
                 model,
                 loop,
                 f"`{held}` is a tensor, and each step of the recurrence runs {recurrence.operations} tensor "
-                f"operations on it: with so few numbers, dispatching them takes longer than computing them",
+                f"operations on it: if it has few numbers, dispatching them takes longer than computing them",
                 advice=f"Convert `{held}` once before the loop (`.item()`, or `.cpu().numpy()` for several "
                 "environments, if no gradient is needed), and create one tensor from the results",
                 workload="advantages",

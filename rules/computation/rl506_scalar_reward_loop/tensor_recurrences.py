@@ -16,6 +16,7 @@ from rlint.rule import (
     counted_by_hand,
     descendants,
     frozen,
+    last_name,
     models,
     regex,
     variable_names,
@@ -38,6 +39,7 @@ from rlint.rules.computation.rl506_scalar_reward_loop.stacked_results import (
 _DISCOUNTED = regex(r"gamma|lambda|(^|_)lam(_|$)|discount|gae|returns?(_|$)|advantage|decay", re.IGNORECASE)
 _DISCOUNTS = (0.8, 1.0)
 """Constants between these are discounts: `ret = reward + 0.99 * ret`."""
+_PREDICTED = regex(r"(^|_)(discounts?|pcont|continues?)(_|$)")
 _LISTS = frozenset({TypeTag.LIST, TypeTag.TUPLE})
 _FEWEST_TENSORS = 2
 _FEWEST_OPERATIONS = 2
@@ -151,6 +153,21 @@ def tensor_recurrence(loop: AnyStepLoop, model: SemanticModel) -> Recurrence | N
         by_pairs=by_pairs,
         by_window=by_window,
         by_columns=bool(columns),
+    )
+
+
+def weighs_by_predictions(loop: AnyStepLoop, model: SemanticModel) -> bool:
+    """Whether a loop reads a discount of its own for each step, `discount[t]`, which only a model of the
+    world predicts: environments say when an episode ends.
+    """
+    counters = _counters(loop, model) or set()
+    if isinstance(loop, ast.For):
+        counters = counters | variable_names(loop.target)  # of a list of the steps
+    return any(
+        isinstance(node, ast.Subscript)
+        and is_step(node.slice, counters)
+        and bool(_PREDICTED.search((last_name(node.value) or "").lower()))
+        for node in descendants(loop)
     )
 
 
