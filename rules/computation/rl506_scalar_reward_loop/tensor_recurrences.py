@@ -39,7 +39,7 @@ from rlint.rules.computation.rl506_scalar_reward_loop.stacked_results import (
 _DISCOUNTED = regex(r"gamma|lambda|(^|_)lam(_|$)|discount|gae|returns?(_|$)|advantage|decay", re.IGNORECASE)
 _DISCOUNTS = (0.8, 1.0)
 """Constants between these are discounts: `ret = reward + 0.99 * ret`."""
-_PREDICTED = regex(r"(^|_)(discounts?|pcont|continues?)(_|$)")
+_PREDICTED = regex(r"(^|_)(discount|pcont|continues?)(_|$)")
 _LISTS = frozenset({TypeTag.LIST, TypeTag.TUPLE})
 _FEWEST_TENSORS = 2
 _FEWEST_OPERATIONS = 2

@@ -118,6 +118,10 @@ class ItemPerElement(Rule):
     )
     callees = last_names("item", "map", *CONVERSIONS)
 
+    def size_of(self, node: ast.AST, model: SemanticModel) -> int | None:
+        """Return the number of iterations of the loop that reads element by element."""
+        return model.sizes.passes_around(node)
+
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         match node:
             case ast.Call(func=ast.Name(id="map"), args=[_, _], keywords=[]):
