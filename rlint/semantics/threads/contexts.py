@@ -153,10 +153,10 @@ class WorkerGraph:
 
     @cached_property
     def _imported(self) -> frozenset[str]:
-        """Return the modules from which other files import, and the packages around them."""
+        """Return the modules from which other files import but tests, and the packages around them."""
         found: set[str] = set()
         for module in self.index.modules.values():
-            for target in (*module.imports.values(), *module.star_imports):
+            for target in () if module.is_test else (*module.imports.values(), *module.star_imports):
                 parts = target.split(".")
                 found.update(".".join(parts[: end + 1]) for end in range(len(parts)))
         return frozenset(found)
