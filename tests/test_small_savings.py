@@ -583,7 +583,7 @@ def test_one_frame_has_few_bytes(made: str, level: str, tmp_path: Path) -> None:
     assert found["impact"]["level"] == level
 
 
-BLENDED = """\
+BLENDED_AT_INTERVALS = """\
 import copy
 import sys
 
@@ -627,4 +627,4 @@ main(torch.load(sys.argv[1]))
 def test_the_interval_of_a_configuration_counts(interval: int, expected: str, tmp_path: Path) -> None:
     """A target that is blended every 100 steps costs a hundredth in each."""
     (tmp_path / "agent.yaml").write_text(f"agent:\n  target_update: {interval}\n  tau: 0.01\n")
-    assert levels(tmp_path, "RL304", BLENDED) == [expected]
+    assert levels(tmp_path, "RL304", BLENDED_AT_INTERVALS) == [expected]
