@@ -190,9 +190,7 @@ class Rule:
         """Return how many transfers a finding causes in each step, with the iterations of an inner loop."""
         if self.transfers is None or model.sizes.runs(node):
             return self.transfers
-        loops = model.frequency.loops(node)
-        is_inner = bool(loops) and loops[0] is not model.frequency.driving_loop(node)
-        return self.transfers * ((model.sizes.passes(loops[0]) if is_inner else 0) or 1)
+        return self.transfers * (model.sizes.passes_in_step(node) or 1)
 
     def _why_rare(self, model: SemanticModel | LibcstModel, node: Any) -> str | None:
         """Return why hot code at a node hardly runs in training."""

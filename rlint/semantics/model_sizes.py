@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from typing import TYPE_CHECKING
 
 from rlint.models.vocabulary import ROLLOUT_LENGTHS
@@ -55,6 +56,15 @@ class SizeQueries:
         """Return the likely number of iterations of a `for` loop, or of the innermost loop around a node."""
         loops = [node] if isinstance(node, ast.For) else self._model.frequency.loops(node)
         return self.passes(loops[0]) if loops else None
+
+    def passes_in_step(self, node: ast.AST) -> int | None:
+        """Return the likely number of iterations of all loops around a node within the training loop; None if
+        there are none, or it is not known.
+        """
+        driving = self._model.frequency.driving_loop(node)
+        loops = [loop for loop in self._model.frequency.loops(node) if loop is not driving]
+        known = [number for loop in loops if (number := self.passes(loop)) is not None]
+        return math.prod(known) if loops and len(known) == len(loops) else None
 
     def rollout(self) -> int | None:
         """Return the number of steps in a rollout, as the program sets it."""

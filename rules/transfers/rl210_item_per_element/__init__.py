@@ -72,7 +72,6 @@ the whole tensor.
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Iterator
 
 from rlint.rule import (
@@ -121,10 +120,7 @@ class ItemPerElement(Rule):
 
     def size_of(self, node: ast.AST, model: SemanticModel) -> int | None:
         """Return the number of iterations of the loops that read element by element."""
-        driving = model.frequency.driving_loop(node)
-        around = [model.sizes.passes(loop) for loop in model.frequency.loops(node) if loop is not driving]
-        known = [number for number in around if number is not None]
-        return math.prod(known) if known and len(known) == len(around) else None
+        return model.sizes.passes_in_step(node)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         match node:
