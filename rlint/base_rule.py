@@ -147,6 +147,7 @@ class Rule:
         compares = heat.level is Heat.HOT and bool(steps) and minor is None and stated is None
         size = self.size_of(node, model) if size is None else size
         is_assumed = size is None and self.assumed_size is not None and not self.concerns_many(node, model)
+        runs = model.sizes.runs(node)
         assumes = assumes or (heat.assumption if self.heat is not Heat.COLD else "") or None
         return Finding(
             code=self.code,
@@ -170,7 +171,7 @@ class Rule:
             scale=model.program.scale(),
             updates=model.sizes.updates(node),
             replayed_updates=0 if TrainingStep.GRADIENT in steps else model.sizes.replayed_updates(node),
-            runs=model.sizes.runs(node),
+            runs=runs,
             waits_for_simulator=model.sizes.waits_for_simulator(),
             only_on=tuple(only_on),
             minor=minor,
@@ -178,7 +179,7 @@ class Rule:
             workload=workload,
             size=self.assumed_size if is_assumed else size,
             is_size_assumed=is_assumed,
-            transfers=self._transfers(model, node) if transfers is None else transfers,
+            transfers=self._transfers(model, node, runs) if transfers is None else transfers,
             slow_since=slow_since,
             throughout=throughout is not None,
             one_change_mends=self.one_change_mends,
@@ -186,9 +187,11 @@ class Rule:
             related=tuple(_related(model, place, said) for place, said in related),
         )
 
-    def _transfers(self, model: SemanticModel | LibcstModel, node: Any) -> int | None:
-        """Return how many transfers a finding causes in each step, with the iterations of an inner loop."""
-        if self.transfers is None or model.sizes.runs(node):
+    def _transfers(self, model: SemanticModel | LibcstModel, node: Any, runs: int) -> int | None:
+        """Return how many transfers a finding causes in one of its `runs`, with the iterations of inner loops
+        if there are any.
+        """
+        if self.transfers is None or runs:
             return self.transfers
         return self.transfers * (model.sizes.passes_in_step(node) or 1)
 

@@ -55,31 +55,36 @@ class Fixability:
 
     def _not_yet(self, since: Requirement) -> str | None:
         """Return why what is found costs nothing yet: the project runs with an older version alone."""
-        for stated in self.versions:
-            if stated.library == since.library and stated.is_exact and stated.lacks(since.version):
-                return NOT_YET.format(
-                    what=since.what,
-                    library=since.library,
-                    version=since.version,
-                    origin=stated.origin,
-                    stated=stated.version,
-                )
-        return None
+        stated = self._older(since)
+        if stated is None or not stated.is_exact:
+            return None
+        return NOT_YET.format(
+            what=since.what,
+            library=since.library,
+            version=since.version,
+            origin=stated.origin,
+            stated=stated.version,
+        )
 
     def _lack(self, needs: Iterable[Requirement]) -> str | None:
         """Return the part of code that is newer than the project's oldest version."""
         for need in needs:
-            for stated in self.versions:
-                if stated.library == need.library and stated.lacks(need.version):
-                    return TOO_NEW.format(
-                        what=need.what,
-                        library="Python" if need.library == "python" else need.library,
-                        version=need.version,
-                        whose=stated.option,
-                        stated=stated.version,
-                        origin=stated.origin,
-                    )
+            stated = self._older(need)
+            if stated is not None:
+                return TOO_NEW.format(
+                    what=need.what,
+                    library="Python" if need.library == "python" else need.library,
+                    version=need.version,
+                    whose=stated.option,
+                    stated=stated.version,
+                    origin=stated.origin,
+                )
         return None
+
+    def _older(self, need: Requirement) -> StatedVersion | None:
+        """Return what states a version that is older than the required one."""
+        stating = (one for one in self.versions if one.library == need.library and one.lacks(need.version))
+        return next(stating, None)
 
 
 AS_FOUND = Fixability()

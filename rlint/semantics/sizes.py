@@ -102,10 +102,7 @@ def _stored_once(attribute: ast.Attribute, model: SemanticModel) -> ast.expr | N
     function = model.function(stores[0]) if len(stores) == 1 else None
     if function is None or function.name != "__init__":
         return None
-    match model.parent(stores[0]):
-        case ast.Assign(targets=[_], value=value) | ast.AnnAssign(value=ast.expr() as value):
-            return value
-    return None
+    return model.names.assigned(stores[0])
 
 
 def _called(callee: str, call: ast.Call, model: SemanticModel, depth: int) -> int | None:

@@ -153,13 +153,13 @@ class WorkerGraph:
 
     @cached_property
     def _imported(self) -> frozenset[str]:
-        """Return the modules from which other files import but tests, and the packages around them."""
-        found: set[str] = set()
-        for module in self.index.modules.values():
-            for target in () if module.is_test else (*module.imports.values(), *module.star_imports):
-                parts = target.split(".")
-                found.update(".".join(parts[: end + 1]) for end in range(len(parts)))
-        return frozenset(found)
+        """Return the modules that other files import, tests left out."""
+        return frozenset(
+            self.graph.imported(target, module.module)
+            for module in self.index.modules.values()
+            if not module.is_test
+            for target in (*module.imports.values(), *module.star_imports)
+        )
 
     def run_by(self, function: FunctionSummary) -> list[FunctionSummary]:
         """Return a function, and all known functions that it runs in the same thread."""

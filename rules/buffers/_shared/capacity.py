@@ -66,17 +66,19 @@ def _of_self(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def _counts_own(expression: ast.expr, model: SemanticModel) -> bool:
-    """Whether an expression contains `len(self.rows)`, also by way of a variable."""
-    for part in descendants(expression):
-        match part:
-            case ast.Call(func=func, args=[ast.Attribute(value=owner)]) if (
-                model.names.qualified(func) == "builtins.len"
-            ):
-                if model.names.is_self(owner):
-                    return True
-            case ast.Name():
-                definitions = model.dataflow.definitions(part)
-                value = definitions[0].value if len(definitions) == 1 else None
-                if value is not None and value is not expression and _counts_own(value, model):
-                    return True
+    """Whether an expression contains `len(self.rows)`, also by way of variables."""
+    followed = [expression]
+    for value in followed:
+        for part in descendants(value):
+            match part:
+                case ast.Call(func=func, args=[ast.Attribute(value=owner)]) if (
+                    model.names.qualified(func) == "builtins.len"
+                ):
+                    if model.names.is_self(owner):
+                        return True
+                case ast.Name():
+                    definitions = model.dataflow.definitions(part)
+                    held = definitions[0].value if len(definitions) == 1 else None
+                    if held is not None and held not in followed:
+                        followed.append(held)
     return False

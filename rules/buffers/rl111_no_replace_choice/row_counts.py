@@ -37,11 +37,9 @@ def rows_of(count: ast.expr, model: SemanticModel, *, codes: bool = False) -> Ro
     """Return how many rows an expression counts. `codes`: entries of codebooks are drawn, too."""
     cls = model.class_of(count)
     number = model.sizes.number(count)
-    if number is None and cls is not None:
-        capacity = model.once(capacity_of_class, cls)
-        number = (
-            capacity if capacity is not None and capacity < _LARGE else None
-        )  # others may never be filled
+    capacity = model.once(capacity_of_class, cls) if number is None and cls is not None else None
+    if capacity is not None and capacity < _LARGE:  # a larger one may never be filled
+        number = capacity
     named = {name.lower() for node in descendants(count) if (name := _name(node))}
     few = None
     if number is not None:

@@ -108,10 +108,8 @@ class ReachedDefinitions:
         """Return the files that import each module of the project, without tests."""
         found: dict[str, list[ModuleSummary]] = {}
         for file in self._own:
-            targets = (*file.imports.values(), *file.star_imports)
-            for module in {Programs.imported(target, file.module, self._index) for target in targets}:
-                if module is not None:
-                    found.setdefault(module, []).append(file)
+            for module in set(self._imports(file)):
+                found.setdefault(module, []).append(file)
         return found
 
     def _is_unused_copy(self, file: ModuleSummary) -> bool:
